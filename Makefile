@@ -148,8 +148,9 @@ explore: ## Walk all interleavings of two processes: make explore BOUNDS="refres
 	EXPLORE=large BOUNDS="$(BOUNDS)" STATES=$(STATES) $(SIMULATION) --filter ExplorationTests
 
 .PHONY: mutants
-mutants: setup-test ## Change one line at a time; a test must fail each time: make mutants ONLY=backoff LIMIT=20 SEED=7
+mutants: setup-test ## Change one line at a time; a test must fail each time: make mutants ONLY=backoff LIMIT=20 SEED=7; EVERY=1 names all tests that do, of those that match TESTS
 	Tests/Mutants/run $(if $(ONLY),--only "$(ONLY)") $(if $(LIMIT),--count $(LIMIT)) \
+		$(if $(EVERY),--every) $(if $(TESTS),--tests "$(TESTS)") \
 		$(if $(filter-out file,$(origin SEED)),--seed $(SEED))
 
 .PHONY: check-mutants

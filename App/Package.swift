@@ -160,16 +160,10 @@ let tests: [Target] = [
             "NIOConcurrencyHelpers",
         ])
     ),
-    // The first sample of the README, with the URL of the server as its argument.
-    .executableTarget(
-        name: "FirstSample",
-        dependencies: uses(["TokenRefresh", "NetworkCore", "NetworkAsyncHTTPClient", "DataAPI", "Storage"]),
-        path: "Tests/FirstSample"
-    ),
     .testTarget(
         name: "ArticlesTests",
         dependencies: uses([
-            "articles", "FirstSample", "ProgramTesting", "ArticlesWeb", "Composition", "DevBackend", "AuthInterface",
+            "articles", "ProgramTesting", "ArticlesWeb", "Composition", "DevBackend", "AuthInterface",
             "NetworkCore", "NetworkRecording", "NetworkTransfers", "Storage", "Imaging",
         ])
     ),
@@ -177,7 +171,7 @@ let tests: [Target] = [
     .testTarget(
         name: "DevBackendTests",
         dependencies: uses([
-            "DevBackend", "ProgramTesting", "GRDB", "HTTPTypes", "AsyncHTTPClient", "NIOConcurrencyHelpers", "NIOCore",
+            "DevBackend", "ProgramTesting", "ContractTesting", "GRDB", "HTTPTypes", "AsyncHTTPClient", "NIOCore",
             "NIOHTTP1",
         ])
     ),
@@ -248,8 +242,8 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// One policy for every target, tests included. The sample of the README is compiled as a new app compiles it.
-for target in package.targets where target.name != "FirstSample" {
+// One policy for every target, tests included.
+for target in package.targets {
     target.swiftSettings = [
         // SE-0443: warnings are errors.
         .treatAllWarnings(as: .error),

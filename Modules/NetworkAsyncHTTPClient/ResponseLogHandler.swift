@@ -18,99 +18,121 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     /// The exchange of a response takes its entry soon after the head, unless it was cancelled.
     private static let timeToTake = TimeAmount.seconds(60)
 
-    private let log: ResponseLog
-    /// Whether it is a stream of HTTP/2.
-    private let isStream: Bool
-    /// The number of the request that is being sent, where there is a note of it.
-    private var noteNumber: Int?
-    /// The right to send the body of the request.
-    private var permit: StartPermit?
-    /// Whether a request was refused before its body. Nothing more of the connection is written.
-    private var isSilent = false
-    private var current: (number: Int, entry: ResponseLog.Entry)?
-    private var hasResponded = false
-    private var decodesBodies = false
-    private var isHead = false
-    /// Whether the whole request was sent.
-    private var isRequestSent = false
-    /// Whether a byte has arrived since the request was begun.
-    var hasReceived = false
-    private var phase = Phase.ended
-    /// Whether the server does not want the rest of a request.
-    private var isRefusal = false
-    /// The last part of the body in an incomplete read. It becomes one part with the byte that follows.
-    private var heldBody: ByteBuffer?
-    /// The end of a response that is held back, at most until its connection has closed.
-    private var heldEnd: HTTPClientResponsePart?
-    /// Whether that end is held back until the request was sent, and not longer.
-    private var endFollowsRequest = false
-    private var context: ChannelHandlerContext?
+    /// The request of the connection.
+    private enum Request {
+        /// Its head was sent. `note`: the number of what there is to know of it; `permit`: the right to send its body.
+        case sending(isHead: Bool, note: Int?, permit: StartPermit?)
+        /// None was begun yet, or all of it was sent.
+        case sent(isHead: Bool)
+        /// It was refused before its body. Nothing more of the connection is written.
+        case refused
+    }
 
-    /// How far the response is.
-    private enum Phase {
-        /// A request was sent. Heads with a status of 1xx may come, and one other.
-        case head
-        case body
-        case ended
+    /// The response to it.
+    private enum Response {
+        /// A request was begun. Heads with a status of 1xx may come, and one other.
+        case awaited
+        case body(Body)
+        /// `held`: its end, where that is not passed on yet.
+        case ended(held: End?)
         /// What arrived is no response. Nothing more of the connection is read.
         case refused
         /// A stream has ended before its request was sent.
         case over
     }
 
-    /// Whether a request was sent whose response has not ended.
-    var isResponseAwaited: Bool { phase == .head || phase == .body }
-    /// Whether the head of a response is to come.
-    var isHeadAwaited: Bool { phase == .head }
-    /// How many bytes of the body are to come. `nil`: not known.
-    private(set) var bytesToCome: Int?
-    /// How many bytes of the body have arrived.
-    private var bodyLength: Int64 = 0
+    private struct Body {
+        let entry: ResponseLog.Entry
+        /// Whether the server does not want the rest of the request.
+        let isRefusal: Bool
+        /// How many bytes are to come. `nil`: not known.
+        var bytesToCome: Int?
+        /// How many bytes have arrived.
+        var length: Int64 = 0
+        /// The last part in an incomplete read. It becomes one part with the byte that follows.
+        var held: ByteBuffer?
+    }
+
+    /// The end of a response that is held back: until the request was sent, or else until its connection has closed.
+    private struct End {
+        let part: HTTPClientResponsePart
+        let followsRequest: Bool
+    }
+
+    private let log: ResponseLog
+    /// Whether it is a stream of HTTP/2.
+    private let isStream: Bool
+    private var request = Request.sent(isHead: false)
+    private var response = Response.ended(held: nil)
+    /// The number of the newest entry in the log.
+    private var entryNumber: Int?
+    private var decodesBodies = false
+    /// Whether a byte has arrived since the request was begun.
+    var hasReceived = false
     /// Whether the last byte of what arrived is still to come. The end of a response is held back then.
     var isReadIncomplete = false
+    private var context: ChannelHandlerContext?
 
     init(_ log: ResponseLog, isStream: Bool) {
         (self.log, self.isStream) = (log, isStream)
     }
 
-    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+    /// Whether the head of a response is to come.
+    var isHeadAwaited: Bool { if case .awaited = response { true } else { false } }
 
-    /// Passes on what is held back until a read is complete.
-    func endRead() {
-        guard let body = heldBody else { return }
-        heldBody = nil
-        context?.fireChannelRead(wrapInboundOut(.body(body)))
+    private var body: Body? { if case .body(let body) = response { body } else { nil } }
+
+    /// Whether a request was sent whose response has not ended.
+    var isResponseAwaited: Bool { isHeadAwaited || body != nil }
+
+    /// How many bytes of the body are to come. `nil`: not known.
+    var bytesToCome: Int? { body?.bytesToCome }
+
+    /// Whether nothing more of the connection is read.
+    private var isClosed: Bool {
+        switch response {
+        case .refused, .over: true
+        case .awaited, .body, .ended: false
+        }
     }
 
+    private var isOver: Bool { if case .over = response { true } else { false } }
+
+    private var hasResponded: Bool { entryNumber != nil }
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    // MARK: The request
+
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        guard !isSilent else {
+        var data = data
+        switch (unwrapOutboundIn(data), request) {
+        case (_, .refused):
             promise?.fail(HTTPTransportError.notStarted)
             return
-        }
-        var data = data
-        switch unwrapOutboundIn(data) {
-        case .head(var head):
-            (isHead, isRequestSent, hasReceived, permit) = (head.method == .HEAD, false, false, nil)
-            if phase != .refused { phase = .head }
-            noteNumber = log.requests.takeMark(from: &head.headers)
-            guard let number = noteNumber else { break }
+        case (.head(var head), _):
+            hasReceived = false
+            if case .refused = response {} else { response = .awaited }
+            let number = log.requests.takeMark(from: &head.headers)
+            request = .sending(isHead: head.method == .HEAD, note: number, permit: nil)
+            guard let number else { break }
             // An exchange that has ended has no right to send anything.
             guard let note = log.requests[number], note.permit?.start() ?? true else {
                 return refuseToSend(context, promise)
             }
-            permit = note.permit
+            request = .sending(isHead: head.method == .HEAD, note: number, permit: note.permit)
             data = wrapOutboundOut(.head(head))
-        case .end:
-            isRequestSent = true
-            // Not in this call: AsyncHTTPClient may begin another request.
-            if endFollowsRequest { context.eventLoop.assumeIsolated().execute { self.passOnEnd() } }
-            if let number = noteNumber, let trailers = log.requests[number]?.trailers {
-                data = wrapOutboundOut(.end(trailers))
-            }
-        case .body:
-            guard let permit else { break }
-            self.permit = nil
+        case (.body, .sending(let isHead, let note, let permit?)):
+            request = .sending(isHead: isHead, note: note, permit: nil)
             guard permit.start() else { return refuseToSend(context, promise) }
+        case (.end, .sending(let isHead, let note, _)):
+            request = .sent(isHead: isHead)
+            // Not in this call: AsyncHTTPClient may begin another request.
+            if case .ended(let held?) = response, held.followsRequest {
+                context.eventLoop.assumeIsolated().execute { self.passOnEnd() }
+            }
+            if let note, let trailers = log.requests[note]?.trailers { data = wrapOutboundOut(.end(trailers)) }
+        case (.body, _), (.end, _): break
         }
         context.write(data, promise: promise)
     }
@@ -118,7 +140,8 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     /// G28. It was too late to start the request, or it was withdrawn while there was no connection for it. Not in this
     /// call: AsyncHTTPClient is at its own state.
     private func refuseToSend(_ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
-        (phase, isSilent) = (.refused, true)
+        request = .refused
+        response = .refused
         promise?.fail(HTTPTransportError.notStarted)
         context.eventLoop.assumeIsolated().execute {
             guard let context = self.context else { return }
@@ -127,66 +150,100 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
         }
     }
 
+    // MARK: The response
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard phase != .refused, phase != .over else { return }
+        guard !isClosed else { return }
         hasReceived = true
-        let part = unwrapInboundIn(data)
-        switch part {
-        case .head(let head) where phase == .head && head.isInformational: context.fireChannelRead(data)
-        case .head(var head) where phase == .head && (100...999).contains(head.status.code):
-            let length = head.headers.first(name: "Content-Length")
-            // NIO's decoder accepts one that is too large for an `Int`.
-            guard length.map(NetworkCore.HTTPResponseHead.isLength) ?? true else {
-                return refuse(context, because: NetworkCore.HTTPResponseHead.noLength)
-            }
-            // It may be older than the request, and the response to that is still to come (RFC 9110 §15.5.9).
-            if head.status == .requestTimeout { head.headers.replaceOrAdd(name: "Connection", value: "close") }
-            phase = .body
-            bytesToCome = length.flatMap { Int($0) }
-            // A response without a body has nothing to decode; the decoder would call it cut short.
-            if isHead || head.status == .noContent || head.status == .notModified || bytesToCome == 0 {
-                head.headers.remove(name: "Content-Encoding")
-            }
-            let isEncoded = head.headers.contains(name: "Content-Encoding")
-            if isEncoded { attachCompressedBody(context) }
-            bodyLength = 0
-            forget(in: context)
-            let entry = ResponseLog.Entry(
-                isConnectionReused: hasResponded, isEncoded: isEncoded, channel: context.channel)
-            let (number, mark) = log.responses.add(entry)
-            head.headers.add(name: mark.name, value: mark.value)
-            current = (number, entry)
-            (hasResponded, isRefusal) = (true, head.status.code >= 300)
-            context.fireChannelRead(wrapInboundOut(.head(head)))
-        case .head: refuse(context)
-        case .body where phase != .body, .end where phase != .body: refuse(context)
-        case .body(var buffer):
-            bytesToCome? &-= buffer.readableBytes
-            bodyLength += Int64(buffer.readableBytes)
-            if isReadIncomplete {
-                endRead()
-                heldBody = buffer
-            } else if var whole = heldBody {
-                heldBody = nil
-                whole.writeBuffer(&buffer)
-                context.fireChannelRead(wrapInboundOut(.body(whole)))
-            } else {
-                context.fireChannelRead(data)
-            }
-        case .end(let trailers):
-            endRead()
-            if let entry = current?.entry {
-                let length = entry.isEncoded ? nil : bodyLength
-                entry.receive(.init(length: length, trailers: trailers))
-            }
-            (phase, bytesToCome) = (.ended, nil)
-            // AsyncHTTPClient waits for the rest of the request. It must not have seen the end by then: it ends the
-            // process when the connection closes after the last byte was sent and before its event loop has heard of
-            // that.
-            endFollowsRequest = !isReadIncomplete && !isRequestSent && !isStream && !isRefusal
-            if isReadIncomplete || endFollowsRequest { heldEnd = part } else { context.fireChannelRead(data) }
-            if !isRequestSent { endEarly(context) }
+        switch (unwrapInboundIn(data), response) {
+        case (.head(let head), .awaited) where head.isInformational: context.fireChannelRead(data)
+        case (.head(let head), .awaited) where (100...999).contains(head.status.code): receive(head, context)
+        case (.body(let buffer), .body(let body)): receive(buffer, of: body, context)
+        case (.end(let trailers), .body): end(trailers, context)
+        case (.head, _), (.body, _), (.end, _): refuse(context)
         }
+    }
+
+    private func receive(_ received: NIOHTTP1.HTTPResponseHead, _ context: ChannelHandlerContext) {
+        var head = received
+        let length = head.headers.first(name: "Content-Length")
+        // NIO's decoder accepts one that is too large for an `Int`.
+        guard length.map(NetworkCore.HTTPResponseHead.isLength) ?? true else {
+            return refuse(context, because: NetworkCore.HTTPResponseHead.noLength)
+        }
+        // It may be older than the request, and the response to that is still to come (RFC 9110 §15.5.9).
+        if head.status == .requestTimeout { head.headers.replaceOrAdd(name: "Connection", value: "close") }
+        let bytesToCome = length.flatMap { Int($0) }
+        // A response without a body has nothing to decode; the decoder would call it cut short.
+        if isHead || head.status == .noContent || head.status == .notModified || bytesToCome == 0 {
+            head.headers.remove(name: "Content-Encoding")
+        }
+        let isEncoded = head.headers.contains(name: "Content-Encoding")
+        if isEncoded { attachCompressedBody(context) }
+        let entry = ResponseLog.Entry(isConnectionReused: hasResponded, isEncoded: isEncoded, channel: context.channel)
+        forget(in: context)
+        let (number, mark) = log.responses.add(entry)
+        entryNumber = number
+        head.headers.add(name: mark.name, value: mark.value)
+        response = .body(Body(entry: entry, isRefusal: head.status.code >= 300, bytesToCome: bytesToCome))
+        context.fireChannelRead(wrapInboundOut(.head(head)))
+    }
+
+    private var isHead: Bool {
+        switch request {
+        case .sending(let isHead, _, _), .sent(let isHead): isHead
+        case .refused: false
+        }
+    }
+
+    private func receive(_ buffer: ByteBuffer, of body: Body, _ context: ChannelHandlerContext) {
+        var (body, part) = (body, body.held ?? buffer)
+        body.bytesToCome? &-= buffer.readableBytes
+        body.length += Int64(buffer.readableBytes)
+        let isFirst = body.held == nil
+        if isReadIncomplete {
+            body.held = buffer
+            response = .body(body)
+            if isFirst { return }
+        } else {
+            body.held = nil
+            response = .body(body)
+            if !isFirst { part.writeImmutableBuffer(buffer) }
+        }
+        context.fireChannelRead(wrapInboundOut(.body(part)))
+    }
+
+    /// Passes on what is held back until a read is complete.
+    func endRead() {
+        guard case .body(var body) = response, let held = body.held else { return }
+        body.held = nil
+        response = .body(body)
+        context?.fireChannelRead(wrapInboundOut(.body(held)))
+    }
+
+    private func end(_ trailers: NIOHTTP1.HTTPHeaders?, _ context: ChannelHandlerContext) {
+        endRead()
+        guard let body else { return }
+        body.entry.receive(.init(length: body.entry.isEncoded ? nil : body.length, trailers: trailers))
+        var isRequestSent = false
+        if case .sent = request { isRequestSent = true }
+        // AsyncHTTPClient waits for the rest of the request. It must not have seen the end by then: it ends the process
+        // when the connection closes after the last byte was sent and before its event loop has heard of that.
+        let followsRequest = !isReadIncomplete && !isRequestSent && !isStream && !body.isRefusal
+        let end = HTTPClientResponsePart.end(trailers)
+        if isReadIncomplete || followsRequest {
+            response = .ended(held: End(part: end, followsRequest: followsRequest))
+        } else {
+            response = .ended(held: nil)
+            context.fireChannelRead(wrapInboundOut(end))
+        }
+        if !isRequestSent { endEarly(body, context) }
+    }
+
+    private func passOnEnd() {
+        guard case .ended(let held?) = response else { return }
+        response = .ended(held: nil)
+        context?.fireChannelRead(wrapInboundOut(held.part))
     }
 
     /// Adds what decodes bodies, on a connection whose server compresses: elsewhere each part of each response would
@@ -203,33 +260,36 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
 
     /// The response has ended before its request. AsyncHTTPClient waits for the rest of the request, also where no one
     /// wants it. On a stream of HTTP/2 it does not expect what may follow, and ends the process.
-    private func endEarly(_ context: ChannelHandlerContext) {
-        if isStream || isRefusal { current?.entry.endEarly() }
+    private func endEarly(_ body: Body, _ context: ChannelHandlerContext) {
+        if isStream || body.isRefusal { body.entry.endEarly() }
         guard isStream else { return }
-        phase = .over
+        response = .over
         context.close(promise: nil)
     }
 
     private func refuse(_ context: ChannelHandlerContext, because reason: String = HTTPTransportError.noStatus) {
-        (phase, heldBody, heldEnd, bytesToCome) = (.refused, nil, nil, nil)
+        response = .refused
         context.fireErrorCaught(HTTPTransportError(.invalidResponse, reason: reason))
         context.close(promise: nil)
     }
 
+    // MARK: The connection
+
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if phase != .over { context.fireChannelWritabilityChanged() }
+        if !isOver { context.fireChannelWritabilityChanged() }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        guard phase != .over, phase != .refused else { return }
+        guard !isClosed else { return }
         endRead()
         if HTTPTransportError.isClosedConnection(error), reportClosedConnection(context) { return }
         // What follows a response that has ended is no error of that response.
-        if heldEnd == nil { context.fireErrorCaught(error) }
+        if case .ended(.some) = response { return }
+        context.fireErrorCaught(error)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        guard phase != .over else { return }
+        guard !isOver else { return }
         endRead()
         passOnEnd()
         reportClosedConnection(context)
@@ -240,8 +300,8 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     /// server has seen the request (RFC 9110 §9.2.2).
     @discardableResult
     private func reportClosedConnection(_ context: ChannelHandlerContext) -> Bool {
-        guard phase == .head, !hasReceived, isConnectionReused(context) else { return false }
-        phase = .ended
+        guard isHeadAwaited, !hasReceived, isConnectionReused(context) else { return false }
+        response = .ended(held: nil)
         context.fireErrorCaught(KeptConnectionClosed())
         return true
     }
@@ -251,20 +311,13 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
         return (try? connection.pipeline.syncOperations.handler(type: HTTP2StatusHandler.self).hasResponded) ?? false
     }
 
-    private func passOnEnd() {
-        endFollowsRequest = false
-        guard let end = heldEnd else { return }
-        heldEnd = nil
-        context?.fireChannelRead(wrapInboundOut(end))
-    }
-
     func handlerRemoved(context: ChannelHandlerContext) {
         forget(in: context)
         self.context = nil
     }
 
     private func forget(in context: ChannelHandlerContext) {
-        guard let number = current?.number, log.responses[number] != nil else { return }
+        guard let number = entryNumber, log.responses[number] != nil else { return }
         context.eventLoop.scheduleTask(in: Self.timeToTake) { [log] in log.responses.remove(number) }
     }
 }

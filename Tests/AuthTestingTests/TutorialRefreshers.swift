@@ -19,9 +19,7 @@ actor AwaitingRefresher: TutorialRefresher {
     private var tokens: TokenRefreshResult?
     private(set) var endings = 0
 
-    init(_ scene: RaceScene) {
-        self.scene = scene
-    }
+    init(_ scene: RaceScene) { self.scene = scene }
 
     func signIn(_ tokens: TokenRefreshResult) async throws {
         self.tokens = tokens
@@ -66,13 +64,8 @@ actor TaskStoringRefresher: TutorialRefresher {
     private var expiry: Duration?
     private var flight: Task<String, any Error>?
     private(set) var endings = 0
-    private let obeysRetryAfter: Bool
-    private var pause: (end: Duration, error: TokenRefreshError)?
 
-    init(_ scene: RaceScene, obeys obeysRetryAfter: Bool = false) {
-        self.scene = scene
-        self.obeysRetryAfter = obeysRetryAfter
-    }
+    init(_ scene: RaceScene) { self.scene = scene }
 
     func signIn(_ tokens: TokenRefreshResult) async throws {
         use(tokens)
@@ -97,7 +90,6 @@ actor TaskStoringRefresher: TutorialRefresher {
 
     private func refreshed() async throws -> String {
         if let flight { return try await flight.value }
-        if let pause, scene.clock.uptime < pause.end { throw pause.error }
         guard let refreshToken = tokens?.refreshToken else { throw AuthenticationError(.notSignedIn) }
         let flight = Task {
             defer { self.flight = nil }
@@ -109,9 +101,6 @@ actor TaskStoringRefresher: TutorialRefresher {
             } catch let error as TokenRefreshError where error.code == .rejected {
                 tokens = nil
                 endings += 1
-                throw error
-            } catch let error as TokenRefreshError where obeysRetryAfter {
-                pause = error.retryAfter.map { (scene.clock.uptime + $0, error) }
                 throw error
             }
         }

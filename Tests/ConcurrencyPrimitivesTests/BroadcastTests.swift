@@ -33,8 +33,7 @@ import Testing
     }
 
     @Test func `streams end with the broadcast`() async {
-        let stream = Broadcast<Int>().stream(startingWith: 1)
-        #expect(await Self.elements(of: stream) == [1])
+        #expect(await Self.elements(of: Broadcast<Int>().stream(startingWith: 1)) == [1])
     }
 
     @Test func `an owner lives as long as the stream`() {

@@ -33,7 +33,7 @@ import Testing
     }
 }
 
-@Suite struct TimeSourceDeadlineTests {
+@Suite(.timeLimit(.minutes(10))) struct TimeSourceDeadlineTests {
     private let clock = ManualTimeSource()
     private struct Failure: Error {}
 
@@ -63,13 +63,11 @@ import Testing
         call.cancel()
         await #expect(throws: CancellationError.self) { try await call.value }
     }
-}
 
-@Suite(.timeLimit(.minutes(10))) struct DeadlineCancellationTests {
     @Test func `work is cancelled at its deadline`() async throws {
-        let (clock, cancelled) = (ManualTimeSource(), Gate())
+        let cancelled = Gate()
         let deadline = clock.uptime + .seconds(5)
-        let call = Task {
+        let call = Task { [clock] in
             try await clock.withDeadline(deadline) {
                 defer { cancelled.open() }
                 try await Gate().passUnlessCancelled()

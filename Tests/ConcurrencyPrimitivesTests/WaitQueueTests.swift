@@ -96,9 +96,7 @@ import Testing
             next?.end(.success(()))
         }
 
-        func waiting(atLeast count: Int) async throws {
-            try await until { waiting >= count }
-        }
+        func waiting(atLeast count: Int) async throws { try await until { waiting >= count } }
     }
 
     /// A clock whose sleepers wake only when they are cancelled.
@@ -138,8 +136,7 @@ import Testing
         try await places.waiting(atLeast: 1)
         let other = Task { try await places.take() }
         try await places.waiting(atLeast: 2)
-        leaver.cancel()
-        await #expect(throws: CancellationError.self) { try await leaver.value }
+        await expectCancellation(of: leaver)
         places.giveBack()
         try await other.value
         #expect(places.free == 0 && places.waiting == 0)

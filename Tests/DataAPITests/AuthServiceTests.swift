@@ -101,8 +101,7 @@ import Testing
     }
 
     @Test(arguments: [404, 403, 500])
-    func `a refreshed session leads to the main screen where the server has no user to give`(_ status: Int) async throws
-    {
+    func `a refreshed session leads to the main screen where the server has no user`(_ status: Int) async throws {
         let response = HTTPResponseHead(status: status)
         for _ in 0..<2 { network.on(.me, throw: NetworkError(.unacceptableStatus, response: response)) }
         #expect(try await launch(session) == "signed in: unknown")
@@ -110,17 +109,13 @@ import Testing
         #expect(try await launch(session, refreshing: false) == "undetermined: unacceptableStatus")
     }
 
-    @Test func `the refresh can be left out`() async throws {
-        network.on(.me, return: ada)
+    @Test func `the refresh can be left out, and is where there is no refresh token or no session`() async throws {
+        for _ in 0..<2 { network.on(.me, return: ada) }
         _ = try await service(session).autoLogin(refreshing: false)
         #expect(session.calls == [.restore])
-    }
-
-    @Test func `without a stored session nothing is sent`() async throws {
+        #expect(try await launch(StubSession(tokens: .fixture(isRotated: false))) == "signed in: Ada")
         #expect(try await launch(guest) == "signed out: \(SignOutReason.never)")
-        #expect(network.calls.isEmpty)
-        #expect(unauthenticated.calls.isEmpty)
-        #expect(guest.calls == [.restore])
+        #expect(network.calls.count == 2 && unauthenticated.calls.isEmpty && guest.calls == [.restore])
     }
 
     @Test func `a session that the refresh ends leads to the login screen, and no request is sent`() async throws {
@@ -135,12 +130,6 @@ import Testing
             throw NetworkError(.sessionEnded)
         }
         #expect(try await launch(session) == "signed out: expired")
-    }
-
-    @Test func `a session without a refresh token is checked with its access token`() async throws {
-        let session = StubSession(tokens: .fixture(isRotated: false))
-        network.on(.me, return: ada)
-        #expect(try await launch(session) == "signed in: Ada")
     }
 
     @Test func `an unreachable server does not lead to the login screen`() async throws {
@@ -166,9 +155,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await service(session).autoLogin() }
     }
 
-    @Test func `an upgrade is sent in the guest's session, and its error does not quote the provider's token`()
-        async throws
-    {
+    @Test func `an upgrade is sent in the guest's session, and its error quotes no token`() async throws {
         let upgrade = Endpoint.upgradeGuest(.kakao, token: "fixture-provider-token")
         #expect(upgrade.settings.requiresAuthentication && upgrade.isIdempotent)
         network.on(upgrade, throw: NetworkError(.unacceptableStatus, reason: "no such token: fixture-provider-token"))

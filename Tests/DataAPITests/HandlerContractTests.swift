@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: ["Idempotency-Key", "X-Request-Key", nil])
-    func `G12: the key of the request is sent in the field that is set, and the same again with the same request`(
+    func `G12, G8: a refresh has the key of its request in the field that is set, and the engine's idle timeout`(
         _ field: String?
     ) async throws {
         for _ in 0..<2 {
@@ -56,18 +56,15 @@ import Testing
             for name in ["Idempotency-Key", "X-Request-Key"] {
                 #expect(sent.headers[name] == (name == field ? "fixture-key" : nil))
             }
+            #expect(sent.idleTimeout == .seconds(120))
         }
     }
 
-    @Test func `G8: a refresh has the idle timeout of the engine's call limit`() async throws {
-        #expect(try await sent(by: RESTTokenRefreshHandler(network: network)).idleTimeout == .seconds(120))
-    }
-
     @Test(arguments: ["", "a\nb", "k\u{e9}"])
-    func `a key that is empty, or that no field can carry, is left out`(_ key: String) async throws {
-        let request = TokenRefreshRequest(refreshToken: "fixture-refresh", idempotencyKey: key)
-        let sent = try await sent(by: RESTTokenRefreshHandler(network: network), request)
-        #expect(sent.headers["Idempotency-Key"] == nil)
+    func `a key or an access token that no field can carry is left out`(_ key: String) async throws {
+        let request = TokenRefreshRequest(refreshToken: "fixture-refresh", accessToken: "a\r\nb", idempotencyKey: key)
+        let sent = try await sent(by: RESTTokenRefreshHandler(network: network, accessToken: .bearer), request)
+        #expect(sent.headers["Idempotency-Key"] == nil && sent.headers["Authorization"] == nil)
     }
 
     @Test func `a retry policy does not repeat a refresh that has a key`() async throws {
@@ -89,12 +86,6 @@ import Testing
         let found = [sent.json["accessToken"], sent.headers["Authorization"], sent.headers["accessToken"]]
         #expect(found == expected)
         #expect(sent.json["refreshToken"] == "fixture-refresh")
-    }
-
-    @Test func `an access token that no field can carry is left out of the call`() async throws {
-        let request = TokenRefreshRequest(refreshToken: "fixture-refresh", accessToken: "a\r\nb")
-        let sent = try await sent(by: RESTTokenRefreshHandler(network: network, accessToken: .bearer), request)
-        #expect(sent.headers["Authorization"] == nil)
     }
 
     @Test func `the declared replay tolerance and revocation scope are the careful ones by default`() {

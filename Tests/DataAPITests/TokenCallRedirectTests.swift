@@ -17,46 +17,30 @@ import Testing
         "user":{"id":666,"name":"Mallory"},"id":666,"name":"Mallory"}}
         """
 
-    private func client(_ server: RedirectingServer) -> NetworkClient {
-        NetworkClient(baseURL: server.url, transport: URLSessionTransport(), interceptors: [RetryPolicy.standard])
-    }
-
     @Test(arguments: Redirect.all)
-    func `G15: a refresh follows no redirect, and is unavailable`(_ redirect: Redirect) async throws {
+    func `G15: no call with a token follows a redirect, and each says so`(_ redirect: Redirect) async throws {
         let server = try RedirectingServer(redirect, to: Self.tokens)
-        let error = await RESTTokenRefreshHandler(network: client(server), accessToken: .bearer)
-            .refreshError(TokenRefreshRequest(refreshToken: "fixture-refresh", accessToken: "fixture-access"))
+        let network = NetworkClient(
+            baseURL: server.url, transport: URLSessionTransport(), interceptors: [RetryPolicy.standard])
+        let handler = RESTTokenRefreshHandler(network: network, accessToken: .bearer)
+        let error = await handler.refreshError(
+            TokenRefreshRequest(refreshToken: "fixture-refresh", accessToken: "fixture-access"))
         #expect(error?.code == .unavailable && error?.status == redirect.status)
         #expect(error.map { "\($0)".contains("redirect") } == true, "\(String(describing: error))")
-        #expect(server.followers == 0 && server.calls.count == 1)
-    }
-
-    @Test(arguments: Redirect.all)
-    func `G15: a sign-in follows no redirect, and says so`(_ redirect: Redirect) async throws {
-        let server = try RedirectingServer(redirect, to: Self.tokens)
+        await #expect(throws: NetworkError.self) {
+            try await handler.revoke(TokenBundle(accessToken: "fixture-access", refreshToken: "fixture-refresh"))
+        }
         let session = StubSession(.signedOut(.never))
-        let network = client(server)
         let service = AuthService(unauthenticated: network, network: network, session: session)
-        let calls: [@Sendable () async throws -> User?] = [
+        let signIns: [@Sendable () async throws -> User?] = [
             { try await service.socialLogin(.apple, token: "fixture-provider") },
             { try await service.registerGuest(name: "Ada", photo: Data([1])) },
             { try await service.upgradeGuest(.apple, token: "fixture-provider") },
         ]
-        for call in calls {
-            let error = await networkError { try await call() }
+        for signIn in signIns {
+            let error = await networkError { try await signIn() }
             #expect(error?.code == .redirectRefused && error?.status == redirect.status)
         }
-        #expect(session.signIns.isEmpty)
-        #expect(server.followers == 0 && server.calls.count == 3)
-    }
-
-    @Test(arguments: Redirect.all)
-    func `G15: a revocation follows no redirect, and has failed`(_ redirect: Redirect) async throws {
-        let server = try RedirectingServer(redirect, to: Self.tokens)
-        await #expect(throws: NetworkError.self) {
-            try await RESTTokenRefreshHandler(network: client(server))
-                .revoke(TokenBundle(accessToken: "fixture-access", refreshToken: "fixture-refresh"))
-        }
-        #expect(server.followers == 0 && server.calls.count == 1)
+        #expect(session.signIns.isEmpty && server.followers == 0 && server.calls.count == 5)
     }
 }

@@ -81,13 +81,8 @@ import Testing
     /// The stored picture for each orientation, from the definition of tag 0x0112: for 6, row 0 is the right-hand side
     /// of the scene and column 0 its top.
     private static let stored: [EXIFOrientation: [String]] = [
-        .up: ["ABC", "DEF"],
-        .upMirrored: ["CBA", "FED"],
-        .down: ["FED", "CBA"],
-        .downMirrored: ["DEF", "ABC"],
-        .leftMirrored: ["AD", "BE", "CF"],
-        .right: ["CF", "BE", "AD"],
-        .rightMirrored: ["FC", "EB", "DA"],
+        .up: ["ABC", "DEF"], .upMirrored: ["CBA", "FED"], .down: ["FED", "CBA"], .downMirrored: ["DEF", "ABC"],
+        .leftMirrored: ["AD", "BE", "CF"], .right: ["CF", "BE", "AD"], .rightMirrored: ["FC", "EB", "DA"],
         .left: ["DA", "EB", "FC"],
     ]
 
@@ -112,8 +107,7 @@ import Testing
         let codec = ScriptedCodec(
             header: header, picture: stored,
             encode: { bitmap, _ in bitmap == expected ? FlatJPEG(components: [0]).data : nil })
-        var policy = FittingPolicy()
-        policy.maximumSize = PixelSize(width: 30, height: 30)
-        #expect(try PhotoFitter(codec: codec, policy: policy).fit(.init()).size == PixelSize(width: 30, height: 20))
+        let fitter = PhotoFitter(codec) { $0.maximumSize = PixelSize(width: 30, height: 30) }
+        #expect(try fitter.fit(.init()).size == PixelSize(width: 30, height: 20))
     }
 }

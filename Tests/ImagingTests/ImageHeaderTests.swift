@@ -29,14 +29,15 @@ import Testing
         #expect(try ImageHeader(parsing: odd).size == PixelSize(width: 8, height: 8))
     }
 
-    @Test(arguments: ["", "hello", "<html>", "\u{7F}ELF"])
-    func `other bytes are reported as notAnImage`(text: String) {
-        #expect(code(of: Data(text.utf8)) == .notAnImage)
-    }
-
-    @Test(arguments: ["GIF89a", "RIFF1234WEBPVP8 ", "BM......", "II*\0....", "0000ftypheic", "0000ftypavif"])
-    func `other picture formats are reported as unsupportedFormat`(text: String) {
-        #expect(code(of: Data(text.utf8)) == .unsupportedFormat)
+    @Test(arguments: [
+        ("", ImagingError.Code.notAnImage), ("hello", .notAnImage), ("<html>", .notAnImage), ("\u{7F}ELF", .notAnImage),
+        // A film.
+        ("\0\0\0\u{18}ftypisom....mp41", .notAnImage),
+        ("GIF89a", .unsupportedFormat), ("RIFF1234WEBPVP8 ", .unsupportedFormat), ("BM......", .unsupportedFormat),
+        ("II*\0....", .unsupportedFormat), ("0000ftypheic", .unsupportedFormat), ("0000ftypavif", .unsupportedFormat),
+    ])
+    func `another picture format is told from what is no picture`(text: String, expected: ImagingError.Code) {
+        #expect(code(of: Data(text.utf8)) == expected)
     }
 
     @Test(arguments: [
@@ -50,10 +51,6 @@ import Testing
         #expect(error?.message.contains("\(name) cannot be read") == true)
     }
 
-    @Test func `a film is not a picture`() {
-        #expect(code(of: Data("\0\0\0\u{18}ftypisom....mp41".utf8)) == .notAnImage)
-    }
-
     @Test func `every truncation of a JPEG is refused`() {
         for count in 0..<jpeg.count {
             let expected: ImagingError.Code = count < 3 ? .notAnImage : .decodingFailed
@@ -65,23 +62,18 @@ import Testing
         #expect(code(of: jpeg + Data(repeating: 0xFF, count: 100)) == nil)
     }
 
-    @Test func `a JPEG with a height of zero is damaged`() throws {
+    @Test func `a JPEG with a height of zero, and a PNG without a valid header, are damaged`() throws {
         var flat = jpeg
         let frame = try #require(flat.range(of: Data([0xFF, 0xC0])))
         flat.replaceSubrange(frame.lowerBound + 5..<frame.lowerBound + 7, with: [0, 0])
         #expect(code(of: flat) == .decodingFailed)
-    }
-
-    @Test(arguments: [(0, 5), (5, 0), (0x8000_0000, 1), (0xFFFF_FFFF, 0xFFFF_FFFF)])
-    func `a PNG with an invalid size is damaged`(width: Int, height: Int) {
-        let png = PlainPNG(width: width, height: height, kind: .grayscale, rows: [[0]])
-        #expect(code(of: png.data) == .decodingFailed)
-    }
-
-    @Test func `a PNG whose first chunk is not a header is damaged`() {
-        var data = PlainPNG(width: 1, height: 1, kind: .grayscale, rows: [[0]]).data
-        data[12] = 0x4A
-        #expect(code(of: data) == .decodingFailed)
+        for (width, height) in [(0, 5), (5, 0), (0x8000_0000, 1), (0xFFFF_FFFF, 0xFFFF_FFFF)] {
+            let png = PlainPNG(width: width, height: height, kind: .grayscale, rows: [[0]])
+            #expect(code(of: png.data) == .decodingFailed, "\(width)×\(height)")
+        }
+        var headless = PlainPNG(width: 1, height: 1, kind: .grayscale, rows: [[0]]).data
+        headless[12] = 0x4A
+        #expect(code(of: headless) == .decodingFailed, "the first chunk is not a header")
     }
 
     @Test func `the size of a PNG is read from its header alone`() throws {

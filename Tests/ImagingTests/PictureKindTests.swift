@@ -12,23 +12,20 @@ import Testing
         return try codec.decode(file, covering: header.size)[0, 0]
     }
 
-    @Test(arguments: [0, 77, 128, 255] as [UInt8])
-    func `a grayscale JPEG is gray`(value: UInt8) throws {
-        #expect(try firstPixel(of: FlatJPEG(components: [value]).data) == [value, value, value])
-    }
-
-    /// Full cyan and half black. Adobe stores inverted values, and others do not.
-    @Test func `CMYK becomes RGB`() throws {
-        let adobe = FlatJPEG(components: [0, 255, 255, 128], adobeTransform: 0)
-        #expect(try isNear(firstPixel(of: adobe.data), [0, 128, 128], within: 1))
-        let plain = FlatJPEG(components: [255, 0, 0, 127])
-        #expect(try isNear(firstPixel(of: plain.data), [0, 128, 128], within: 1))
-    }
-
-    @Test func `YCCK becomes RGB`() throws {
-        // Luma 0 and neutral chroma decode to 255, which is no ink in Adobe's files: only black counts.
-        let coded = FlatJPEG(components: [0, 128, 128, 100], adobeTransform: 2)
-        #expect(try isNear(firstPixel(of: coded.data), [100, 100, 100], within: 1))
+    @Test(
+        arguments: [
+            ([0], nil, [0, 0, 0], 0), ([77], nil, [77, 77, 77], 0), ([128], nil, [128, 128, 128], 0),
+            ([255], nil, [255, 255, 255], 0),
+            // Full cyan and half black. Adobe stores inverted values, and others do not.
+            ([0, 255, 255, 128], 0, [0, 128, 128], 1), ([255, 0, 0, 127], nil, [0, 128, 128], 1),
+            // Luma 0 and neutral chroma decode to 255, which is no ink in Adobe's files: only black counts.
+            ([0, 128, 128, 100], 2, [100, 100, 100], 1),
+        ] as [([UInt8], UInt8?, [UInt8], Int)])
+    func `gray, CMYK and YCCK become RGB`(
+        components: [UInt8], adobeTransform: UInt8?, expected: [UInt8], tolerance: Int
+    ) throws {
+        let file = FlatJPEG(components: components, adobeTransform: adobeTransform)
+        #expect(try isNear(firstPixel(of: file.data), expected, within: tolerance))
     }
 
     @Test func `a fitted CMYK photo is an RGB JPEG`() throws {

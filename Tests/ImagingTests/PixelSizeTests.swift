@@ -3,29 +3,16 @@ import TestSupport
 import Testing
 
 @Suite struct PixelSizeTests {
-    struct Case: Sendable, CustomTestStringConvertible {
-        let from: (Int, Int)
-        let to: (Int, Int)
-        var testDescription: String { "\(from.0)×\(from.1) becomes \(to.0)×\(to.1)" }
-    }
-
     @Test(arguments: [
-        Case(from: (4000, 3000), to: (1024, 768)),
-        Case(from: (3000, 4000), to: (768, 1024)),
-        Case(from: (2048, 2048), to: (1024, 1024)),
-        Case(from: (1025, 1024), to: (1024, 1023)),
-        Case(from: (4032, 3021), to: (1024, 767)),
-        Case(from: (3333, 1111), to: (1024, 341)),
-        Case(from: (1, 5000), to: (1, 1024)),
-        Case(from: (5000, 1), to: (1024, 1)),
-        Case(from: (100_000_000, 1), to: (1024, 1)),
-        Case(from: (1024, 1024), to: (1024, 1024)),
-        Case(from: (1000, 10), to: (1000, 10)),
-        Case(from: (1, 1), to: (1, 1)),
+        (4000, 3000, 1024, 768), (3000, 4000, 768, 1024), (2048, 2048, 1024, 1024), (1025, 1024, 1024, 1023),
+        (4032, 3021, 1024, 767), (3333, 1111, 1024, 341), (1, 5000, 1, 1024), (5000, 1, 1024, 1),
+        (100_000_000, 1, 1024, 1), (1024, 1024, 1024, 1024), (1000, 10, 1000, 10), (1, 1, 1, 1),
     ])
-    func `the aspect ratio is kept, and nothing is enlarged`(_ size: Case) {
-        let fitted = PixelSize(width: size.from.0, height: size.from.1).fitted(into: FittingPolicy().maximumSize)
-        #expect(fitted == PixelSize(width: size.to.0, height: size.to.1))
+    func `the aspect ratio is kept, and nothing is enlarged`(
+        width: Int, height: Int, fittedWidth: Int, fittedHeight: Int
+    ) {
+        let fitted = PixelSize(width: width, height: height).fitted(into: FittingPolicy().maximumSize)
+        #expect(fitted == PixelSize(width: fittedWidth, height: fittedHeight))
     }
 
     @Test func `every size fits its box to the nearest pixel`() {
@@ -71,21 +58,19 @@ import Testing
         #expect(narrowed[1, 0] == [150, 0, 0])
     }
 
-    @Test(arguments: [(1, 1), (7, 5), (64, 63), (100, 1), (1, 100), (101, 99)])
-    func `a flat color does not change`(width: Int, height: Int) {
-        let source = Bitmap.flat(PixelSize(width: 101, height: 99), [0, 128, 255])
-        let target = PixelSize(width: width, height: height)
-        #expect(source.resized(to: target) == .flat(target, [0, 128, 255]))
-    }
-
-    @Test func `a long thin picture accumulates no error and does not overflow`() {
-        let source = Bitmap.flat(PixelSize(width: 200_000, height: 1), [255, 254, 1])
-        #expect(source.resized(to: PixelSize(width: 1, height: 1))[0, 0] == [255, 254, 1])
-    }
-
-    @Test func `a picture is enlarged by a pixel if the codec gave too few`() {
-        let source = Bitmap.flat(PixelSize(width: 10, height: 9), [5, 6, 7])
-        let target = PixelSize(width: 10, height: 10)
-        #expect(source.resized(to: target) == .flat(target, [5, 6, 7]))
+    @Test(
+        arguments: [
+            ((101, 99), (1, 1), [0, 128, 255]), ((101, 99), (7, 5), [0, 128, 255]),
+            ((101, 99), (64, 63), [0, 128, 255]), ((101, 99), (100, 1), [0, 128, 255]),
+            ((101, 99), (1, 100), [0, 128, 255]), ((101, 99), (101, 99), [0, 128, 255]),
+            // A long sum accumulates no error and does not overflow.
+            ((200_000, 1), (1, 1), [255, 254, 1]),
+            // The codec gave a pixel too few.
+            ((10, 9), (10, 10), [5, 6, 7]),
+        ] as [((Int, Int), (Int, Int), [UInt8])])
+    func `a flat color does not change`(from: (Int, Int), to: (Int, Int), color: [UInt8]) {
+        let target = PixelSize(width: to.0, height: to.1)
+        let source = Bitmap.flat(PixelSize(width: from.0, height: from.1), color)
+        #expect(source.resized(to: target) == .flat(target, color))
     }
 }

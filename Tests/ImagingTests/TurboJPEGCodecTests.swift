@@ -7,7 +7,7 @@ import Testing
     private let codec = TurboJPEGCodec()
 
     private func fitter(_ side: Int) -> PhotoFitter {
-        return PhotoFitter(codec) { $0.maximumSize = PixelSize(width: side, height: side) }
+        PhotoFitter(codec) { $0.maximumSize = PixelSize(width: side, height: side) }
     }
 
     private func decoded(_ photo: FittedPhoto) throws -> Bitmap {
@@ -34,12 +34,8 @@ import Testing
         let picture = try codec.decode(file, covering: PixelSize(width: 200, height: 150))
         let sizes = try FittingPolicy().qualities.map { try codec.encodeJPEG(picture, quality: $0).count }
         #expect(sizes == sizes.sorted(by: >))
-
-        var policy = FittingPolicy()
-        policy.maximumBytes = sizes[3]
-        let photo = try PhotoFitter(codec: codec, policy: policy).fit(file)
-        #expect(photo.quality == 0.5)
-        #expect(photo.jpeg.count == sizes[3])
+        let photo = try PhotoFitter(codec) { $0.maximumBytes = sizes[3] }.fit(file)
+        #expect(photo.quality == 0.5 && photo.jpeg.count == sizes[3])
     }
 
     @Test(arguments: [(5000, 1, 1024, 1), (1, 5000, 1, 1024), (2049, 3, 1024, 1), (1500, 1125, 1024, 768)])

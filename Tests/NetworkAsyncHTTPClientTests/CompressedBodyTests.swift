@@ -30,8 +30,7 @@ import Testing
             }
         }
         defer { peer.stop() }
-        let request = HTTPTransportRequest(
-            head: HTTPRequestHead(url: peer.url), idleTimeout: .seconds(600))
+        let request = HTTPTransportRequest(head: HTTPRequestHead(url: peer.url), idleTimeout: .seconds(600))
         return try await transport.perform(request).body.collect(upTo: 1_000)
     }
 

@@ -27,19 +27,17 @@ struct ConnectProxy {
 
     static func run(_ behavior: Behavior, _ body: (ConnectProxy) async throws -> Void) async throws {
         let seen = Locked<[String]>([])
-        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(RequestHandler(behavior, seen))
-                }
+        try await ChannelServer.run { channel in
+            channel.eventLoop.makeCompletedFuture {
+                try channel.pipeline.syncOperations.addHandler(TunnelHandler(behavior, seen))
             }
-            .bind(host: "127.0.0.1", port: 0).get()
-        try await body(ConnectProxy(port: channel.localAddress?.port ?? 0, seen: seen))
-        try await channel.close()
+        } body: { port in
+            try await body(ConnectProxy(port: port, seen: seen))
+        }
     }
 
-    /// Reads the request for a tunnel, then passes bytes on in both directions.
-    private final class RequestHandler: ChannelInboundHandler {
+    /// Reads the request for a tunnel, then passes bytes on to the other connection of the tunnel.
+    private final class TunnelHandler: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         typealias OutboundOut = ByteBuffer
 
@@ -47,15 +45,15 @@ struct ConnectProxy {
         private let seen: Locked<[String]>
         private var head = ByteBuffer()
         private var isDecided = false
-        private var origin: (any Channel)?
+        private var other: (any Channel)?
 
-        init(_ behavior: Behavior, _ seen: Locked<[String]>) {
-            (self.behavior, self.seen) = (behavior, seen)
+        init(_ behavior: Behavior, _ seen: Locked<[String]>, other: (any Channel)? = nil) {
+            (self.behavior, self.seen, self.other) = (behavior, seen, other)
         }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             var bytes = unwrapInboundIn(data)
-            if let origin { return origin.writeAndFlush(bytes, promise: nil) }
+            if let other { return other.writeAndFlush(bytes, promise: nil) }
             head.writeBuffer(&bytes)
             let text = String(buffer: head)
             guard !isDecided, text.hasSuffix("\r\n\r\n") else { return }
@@ -78,44 +76,25 @@ struct ConnectProxy {
             guard words.first == "CONNECT", words.count > 2, let port = words[1].split(separator: ":").last else {
                 return context.close(promise: nil)
             }
-            let client = context.channel
+            let (client, seen) = (context.channel, seen)
             let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
             ClientBootstrap(group: context.eventLoop)
                 .channelInitializer { origin in
                     origin.eventLoop.makeCompletedFuture {
-                        try origin.pipeline.syncOperations.addHandler(PassHandler(to: client))
+                        try origin.pipeline.syncOperations.addHandler(TunnelHandler(.hangs, seen, other: client))
                     }
                 }
                 .connect(host: "127.0.0.1", port: Int(String(port)) ?? 0)
                 .whenComplete { result in
                     let (handler, context) = bound.value
                     guard case .success(let origin) = result else { return context.close(promise: nil) }
-                    handler.origin = origin
+                    handler.other = origin
                     let response = ByteBuffer(string: "HTTP/1.1 200 Connection established\r\n\r\n")
                     context.writeAndFlush(handler.wrapOutboundOut(response), promise: nil)
                 }
         }
 
-        func channelInactive(context: ChannelHandlerContext) {
-            origin?.close(promise: nil)
-        }
-
-        func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
-    }
-
-    /// Passes what arrives on to another connection.
-    private final class PassHandler: ChannelInboundHandler {
-        typealias InboundIn = ByteBuffer
-
-        private let other: any Channel
-
-        init(to other: any Channel) { self.other = other }
-
-        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-            other.writeAndFlush(unwrapInboundIn(data), promise: nil)
-        }
-
-        func channelInactive(context: ChannelHandlerContext) { other.close(promise: nil) }
+        func channelInactive(context: ChannelHandlerContext) { other?.close(promise: nil) }
 
         func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
     }

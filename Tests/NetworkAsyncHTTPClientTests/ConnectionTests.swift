@@ -20,15 +20,24 @@ import Testing
         return limits
     }()
 
+    /// A request without a body, or with one.
+    private static func request(
+        _ url: URL, _ method: HTTPMethod = .get, body: HTTPBody = .none, context: RequestContext? = nil
+    ) -> HTTPTransportRequest {
+        HTTPTransportRequest(
+            head: HTTPRequestHead(method: method, url: url), body: body, idleTimeout: .seconds(600), context: context)
+    }
+
     @Test func `a refresh goes through while calls and streams hold all their connections`() async throws {
         let peer = try HoldingPeer()
         defer { peer.stop() }
         let transport = AsyncHTTPClientTransport(limits: Self.limits)
-        let streams = try await Self.openStreams(of: peer, over: transport)
+        var streams: [HTTPTransportResponse] = []
+        for _ in 0..<3 { streams.append(try await transport.perform(peer.request("stream", .stream))) }
         let queued = Gate()
         let calls = (0..<2).map { _ in Task { try await transport.perform(peer.request("stalled")) } }
         // Calls go through although streams hold all their connections.
-        try await peer.stalled.passUnlessCancelled()
+        try await peer.stalled.arrivals(atLeast: 2)
         var third = peer.request("ok")
         third.onEvent = { if $0.kind == .queued { queued.open() } }
         let waiting = Task { [third] in try await transport.perform(third) }
@@ -39,18 +48,18 @@ import Testing
             #expect(try await response.body.collect(upTo: 10) == Data("ok".utf8))
         }
         for call in calls + [waiting] { call.cancel() }
-        #expect(streams.count == 3)
+        withExtendedLifetime(streams) {}
     }
 
     @Test(arguments: [true, false])
     func `G28: an application's own client gets no request whose permit has ended`(isInTime: Bool) async throws {
         let peer = try LoopbackPeer(responding: TransportRules.emptyResponse)
         defer { peer.stop() }
-        let client = HTTPClient(configuration: HTTPClient.Configuration())
+        let client = HTTPClient()
         let transport = AsyncHTTPClientTransport(sharing: client)
         let clock = ManualTimeSource()
         let permit = StartPermit(until: clock.uptime + (isInTime ? .seconds(30) : .zero), on: clock)
-        var request = HTTPTransportRequest(head: HTTPRequestHead(method: .post, url: peer.url))
+        var request = Self.request(peer.url, .post)
         request.startPermit = permit
         if isInTime {
             #expect(try await transport.perform(request).head.status == 200)
@@ -91,18 +100,17 @@ import Testing
                     asked.withLock { $0 += 1 }
                     return content.piece
                 })
-            let request = HTTPTransportRequest(
-                head: HTTPRequestHead(method: .put, url: peer.url), body: body, idleTimeout: .seconds(300))
+            let request = Self.request(peer.url, .put, body: body)
             let call = Task { try await transport.perform(request) }
             try await stalled.passUnlessCancelled()
             // The sender is held back when it asks for no more.
-            let looks = Locked((last: 0, unchanged: 0))
-            try await until {
+            var (last, unchanged) = (0, 0)
+            while unchanged < 10_000 {
+                try Task.checkCancellation()
+                await Task.yield()
                 let now = asked.withLock { $0 }
-                return looks.withLock { looks in
-                    looks = (now, now == looks.last ? looks.unchanged + 1 : 0)
-                    return now > 1 && looks.unchanged > 10_000
-                }
+                unchanged = now == last && now > 1 ? unchanged + 1 : 0
+                last = now
             }
             await expectCancellation(of: call)
         }
@@ -112,8 +120,7 @@ import Testing
     /// AsyncHTTPClient ends the process where such a connection closes after the last byte was sent, and before it has
     /// heard of that: see `ResponseLogHandler`.
     @Test(arguments: ["Connection: close\r\n", ""])
-    func `a response before the end of its upload, over a connection that closes, ends no process`(field: String)
-        async throws
+    func `a response before the end of its upload, on a closing connection, ends no process`(field: String) async throws
     {
         let (responded, mayClose) = (AsyncStream<Void>.makeStream(), DispatchSemaphore(value: 0))
         let peer = try LoopbackPeer { connection in
@@ -126,9 +133,7 @@ import Testing
         let transport = AsyncHTTPClientTransport()
         for round in 0..<300 {
             let pieces = AsyncStream<Data>.makeStream()
-            let request = HTTPTransportRequest(
-                head: HTTPRequestHead(method: .post, url: peer.url), body: HTTPBody(once: pieces.stream),
-                idleTimeout: .seconds(600))
+            let request = Self.request(peer.url, .post, body: HTTPBody(once: pieces.stream))
             let call = Task { try await transport.perform(request).body.collect(upTo: 10) }
             pieces.continuation.yield(Data("first".utf8))
             for await _ in responded.stream.prefix(1) {}
@@ -149,27 +154,17 @@ import Testing
         let peer = try HoldingPeer()
         defer { peer.stop() }
         let transport = AsyncHTTPClientTransport()
-        for _ in 0..<3 {
-            _ = try await transport.perform(peer.request("ok", .refresh, method: .post)).body.collect(upTo: 10)
+        for (request, count) in [(peer.request("ok", .refresh, method: .post), 3), (peer.request("ok"), 4)] {
+            for _ in 0..<3 { _ = try await transport.perform(request).body.collect(upTo: 10) }
+            #expect(peer.peer.connectionCount == count)
         }
-        #expect(peer.peer.connectionCount == 3)
-        for _ in 0..<3 { _ = try await transport.perform(peer.request("ok")).body.collect(upTo: 10) }
-        #expect(peer.peer.connectionCount == 4)
     }
 
     @Test func `a call that a server refuses for its connection is sent again over another one`() async throws {
-        let transports: [any HTTPTransport] = [AsyncHTTPClientTransport(), URLSessionTransport()]
-        for transport in transports {
-            let refusing = Locked<Int?>(nil)
+        for transport: any HTTPTransport in [AsyncHTTPClientTransport(), URLSessionTransport()] {
             let peer = try LoopbackPeer { connection in
-                let isRefused = refusing.withLock { first in
-                    first = first ?? connection.number
-                    return first == connection.number
-                }
-                let status = isRefused ? "421 Misdirected Request" : "200 OK"
-                while connection.readRequest() != nil {
-                    guard connection.send("HTTP/1.1 \(status)\r\nContent-Length: 0\r\n\r\n") else { return }
-                }
+                let status = connection.number == 0 ? "421 Misdirected Request" : "200 OK"
+                while connection.readRequest() != nil { guard connection.respond(status) else { return } }
             }
             defer { peer.stop() }
             let policy = RetryPolicy(attempts: 3, baseDelay: .milliseconds(1))
@@ -189,14 +184,12 @@ import Testing
         defer { peer.stop() }
         let transport = AsyncHTTPClientTransport(limits: Self.limits)
         // A call with a token shares the kept connections.
-        let request = HTTPTransportRequest(
-            head: HTTPRequestHead(method: .post, url: peer.url), body: HTTPBody(Data("x".utf8)),
-            idleTimeout: .seconds(600), context: RequestContext(session: SessionID()))
-        let (senders, rounds) = (4, 100)
+        let context = RequestContext(session: SessionID())
+        let request = Self.request(peer.url, .post, body: HTTPBody(Data("x".utf8)), context: context)
         try await withThrowingTaskGroup { group in
-            for _ in 0..<senders {
+            for _ in 0..<4 {
                 group.addTask {
-                    for _ in 0..<rounds {
+                    for _ in 0..<100 {
                         let response = try await transport.perform(request)
                         #expect(try await response.body.collect(upTo: 10) == Data("ok".utf8))
                     }
@@ -204,7 +197,7 @@ import Testing
             }
             try await group.waitForAll()
         }
-        #expect(peer.requests.count == senders * rounds)
+        #expect(peer.requests.count == 400)
     }
 
     @Test(arguments: [
@@ -215,9 +208,8 @@ import Testing
         let server = try LoopbackServer { _ in .raw(Data("HTTP/1.1 200 OK\r\n\(response)".utf8)) }
         defer { server.stop() }
         let transport = AsyncHTTPClientTransport()
-        let request = HTTPTransportRequest(head: HTTPRequestHead(method: .get, url: server.url))
-        var pieces: [Data] = []
-        for try await piece in try await transport.perform(request).body { pieces.append(piece) }
+        let body = try await transport.perform(Self.request(server.url)).body
+        let pieces = try await body.reduce(into: [Data]()) { $0.append($1) }
         #expect(pieces == [Data("hello".utf8)])
     }
 
@@ -225,47 +217,29 @@ import Testing
         let peer = try LoopbackPeer { while $0.readRequest() != nil { $0.respond() } }
         defer { peer.stop() }
         let transport = AsyncHTTPClientTransport()
-        let request = HTTPTransportRequest(
-            head: HTTPRequestHead(method: .put, url: peer.url), body: HTTPBody { AsyncStream<Data> { $0.finish() } },
-            idleTimeout: .seconds(600))
+        let request = Self.request(peer.url, .put, body: HTTPBody { AsyncStream<Data> { $0.finish() } })
         for _ in 0..<500 { _ = try await transport.perform(request).body.collect(upTo: 10) }
         #expect(peer.requests.count == 500)
-    }
-
-    /// Opens as many streams as there may be.
-    private static func openStreams(
-        of peer: HoldingPeer, over transport: AsyncHTTPClientTransport
-    ) async throws -> [HTTPTransportResponse] {
-        var streams: [HTTPTransportResponse] = []
-        for _ in 0..<3 { streams.append(try await transport.perform(peer.request("stream", .stream))) }
-        return streams
     }
 }
 
 /// A server that leaves requests for `/stalled` without a response, and sends one without an end for `/stream`.
 private struct HoldingPeer {
     let peer: LoopbackPeer
-    /// Is open when two requests stall.
-    let stalled = Gate()
+    /// The requests that stall arrive here.
+    let stalled = Gate(isOpen: true)
 
     init() throws {
-        let stalls = Locked(0)
-        let stalled = stalled
-        peer = try LoopbackPeer { connection in
+        peer = try LoopbackPeer { [stalled] connection in
             while let request = connection.readRequest() {
                 switch request.target {
                 case "/stalled":
-                    let count = stalls.withLock { count in
-                        count += 1
-                        return count
-                    }
-                    if count == 2 { stalled.open() }
+                    Task { await stalled.pass() }
                     return connection.waitForClose()
                 case "/stream":
                     connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
                     return connection.waitForClose()
-                default:
-                    connection.respond(body: Data("ok".utf8))
+                default: connection.respond(body: Data("ok".utf8))
                 }
             }
         }

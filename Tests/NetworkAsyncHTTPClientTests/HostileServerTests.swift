@@ -1,42 +1,35 @@
 #if AsyncHTTPClient
 import Foundation
 import NetworkCore
-import NetworkTesting
 import Testing
 
 @testable import NetworkAsyncHTTPClient
 
 /// G26: servers whose bytes the libraries below do not expect, and end the process for.
 @Suite(.timeLimit(.minutes(20))) struct HostileServerTests {
-    typealias Frame = HostileHTTP2Server.Frame
-    typealias Script = HostileHTTP2Server.Script
+    typealias Frame = FrameScript.Frame
 
-    private static let ok = Script(response: [.status("200"), .data("ok", ends: true)])
+    private static let ok = FrameScript(response: [.status("200"), .data("ok", ends: true)])
 
-    /// A response to a request, or its error.
-    private static func outcome(
-        of transport: AsyncHTTPClientTransport, _ server: HostileHTTP2Server, body: HTTPBody = .none,
-        idleTimeout: Duration = .seconds(300)
-    ) async -> Result<HTTPResponse, any Error> {
-        let head = HTTPRequestHead(method: body.isEmpty ? .get : .put, url: server.url)
+    /// The code of the error of a request, if it is one of a transport. `nil`: there is a response.
+    @discardableResult
+    private static func failure(
+        of transport: AsyncHTTPClientTransport, _ server: TLSServer, body: HTTPBody = .none,
+        idleTimeout: Duration = .seconds(2)
+    ) async -> NetworkError.Code? {
         do {
-            let request = HTTPTransportRequest(head: head, body: body, idleTimeout: idleTimeout)
-            let response = try await transport.perform(request)
-            return .success(HTTPResponse(head: response.head, body: try await response.body.collect(upTo: 1_000_000)))
+            let request = server.request(body: body, idleTimeout: idleTimeout)
+            _ = try await transport.perform(request).body.collect(upTo: 1_000_000)
+            return nil
         } catch {
-            return .failure(error)
+            #expect(error is HTTPTransportError)
+            return (error as? HTTPTransportError)?.code
         }
-    }
-
-    private static func code(_ outcome: Result<HTTPResponse, any Error>) -> NetworkError.Code? {
-        guard case .failure(let error as HTTPTransportError) = outcome else { return nil }
-        return error.code
     }
 
     @Test(arguments: [
         "99", "42", "0", "-5", "-9223372036854775808", "9223372036854775808", "", "1", "12", "1000", "1xx", "20",
-        "+200",
-        "0200", "2000", "abc", "000", "099", "101",
+        "+200", "0200", "2000", "abc", "000", "099", "101",
     ])
     func `a status that HTTP/2 does not have is invalidResponse`(_ status: String) async throws {
         let follow: [[Frame]] = [
@@ -45,56 +38,48 @@ import Testing
         ]
         for rest in follow {
             for (before, body) in [([], HTTPBody.none), ([Frame.status("103")], HTTPBody(Data(count: 100_000)))] {
-                let script = Script(response: before + [.status(status)] + rest)
-                try await HostileHTTP2Server.run([script]) { transport, server in
-                    let outcome = await Self.outcome(of: transport, server, body: body)
-                    #expect(Self.code(outcome) == .invalidResponse, "\(status): \(outcome)")
+                let script = FrameScript(response: before + [.status(status)] + rest)
+                try await TLSServer.run([script]) { transport, server in
+                    let code = await Self.failure(of: transport, server, body: body, idleTimeout: .seconds(300))
+                    #expect(code == .invalidResponse, "\(status)")
                 }
             }
         }
     }
 
     @Test func `a status that HTTP/2 does not have does no harm to the next request`() async throws {
-        let scripts = [Script(response: [.status("42"), .data("ok", ends: true)]), Self.ok]
-        try await HostileHTTP2Server.run(scripts) { transport, server in
-            _ = await Self.outcome(of: transport, server)
-            for _ in 0..<3 { _ = await Self.outcome(of: transport, server) }
-            let status = await Self.outcome(of: transport, server)
+        let damaged = FrameScript(response: [.status("42"), .data("ok", ends: true)])
+        try await TLSServer.run([damaged, Self.ok]) { transport, server in
+            for _ in 0..<4 { await Self.failure(of: transport, server, idleTimeout: .seconds(300)) }
             // The connection is kept, and the server sends the same again.
-            #expect(Self.code(status) == .invalidResponse)
+            let code = await Self.failure(of: transport, server, idleTimeout: .seconds(300))
+            #expect(code == .invalidResponse)
         }
     }
 
     @Test(arguments: [
         [Frame.settings([]), .goAway()], [.settings([]), .goAway(last: .max)],
-        [.settings([(3, 1)]), .settings([(3, 7)])],
-        [.settings([(3, 1)]), .settings([(3, 0)]), .goAway()],
+        [.settings([(3, 1)]), .settings([(3, 7)])], [.settings([(3, 1)]), .settings([(3, 0)]), .goAway()],
         [.settings([]), .settings([]), .goAway(), .goAway()], [.goAway()],
         [.settings([(3, .max)]), .settings([(3, 1)])],
     ])
-    func `settings and a farewell that arrive at once with the first settings do no harm`(_ opening: [Frame])
-        async throws
-    {
-        let first = Script(opening: opening, response: Self.ok.response)
+    func `frames that arrive at once with the first settings do no harm`(_ opening: [Frame]) async throws {
+        let first = FrameScript(opening: opening, response: Self.ok.response)
         for _ in 0..<3 {
-            try await HostileHTTP2Server.run([first, Self.ok]) { transport, server in
+            try await TLSServer.run([first, Self.ok]) { transport, server in
                 await withTaskGroup { group in
-                    for _ in 0..<10 {
-                        group.addTask { _ = await Self.outcome(of: transport, server, idleTimeout: .seconds(2)) }
-                    }
+                    for _ in 0..<10 { group.addTask { await Self.failure(of: transport, server) } }
                 }
-                let outcome = await Self.outcome(of: transport, server, idleTimeout: .seconds(2))
-                if case .failure(let error) = outcome { #expect(error is HTTPTransportError) }
+                await Self.failure(of: transport, server)
             }
         }
     }
 
     @Test(arguments: [
         [Frame.data("ok", ends: true)], [.data("ok")], [.head([("x", "y")], ends: true)],
-        [.status("200"), .status("200")],
-        [.status("200"), .status("200", ends: true)], [.status("103"), .data("ok", ends: true)],
-        [.status("103", ends: true)], [.status("204"), .data("ok", ends: true)],
-        [.status("304"), .data("ok", ends: true)],
+        [.status("200"), .status("200")], [.status("200"), .status("200", ends: true)],
+        [.status("103"), .data("ok", ends: true)], [.status("103", ends: true)],
+        [.status("204"), .data("ok", ends: true)], [.status("304"), .data("ok", ends: true)],
         [.status("200"), .head([("x", "y")]), .head([("x", "y")], ends: true)],
         [.status("200", ends: true), .status("200", ends: true)],
         [.status("200", ends: true), .data("ok", ends: true)],
@@ -112,13 +97,10 @@ import Testing
         [Frame(type: 4, stream: 0, payload: [0, 4, 0xFF, 0xFF, 0xFF, 0xFF])],
     ])
     func `frames in an impossible order end in a response or an error`(_ response: [Frame]) async throws {
-        let script = Script(response: response, closes: true)
+        let script = FrameScript(response: response, closes: true)
         for body in [HTTPBody.none, HTTPBody(Data(count: 100_000))] {
-            try await HostileHTTP2Server.run([script]) { transport, server in
-                let outcome = await Self.outcome(of: transport, server, body: body, idleTimeout: .seconds(2))
-                if case .failure(let error) = outcome {
-                    #expect(error is HTTPTransportError)
-                }
+            try await TLSServer.run([script]) { transport, server in
+                await Self.failure(of: transport, server, body: body)
             }
         }
     }

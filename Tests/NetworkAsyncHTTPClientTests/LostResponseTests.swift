@@ -1,12 +1,12 @@
 #if AsyncHTTPClient
-import ContractTesting
 import AuthInterface
 import ConcurrencyPrimitives
+import ContractTesting
 import Foundation
 import NetworkCore
 import NetworkTestSupport
-import Testing
 import NetworkURLSession
+import Testing
 
 @testable import NetworkAsyncHTTPClient
 @testable import NetworkTesting
@@ -31,12 +31,17 @@ import NetworkURLSession
         let peer = try LosingPeer(losing: 1)
         let client = peer.client(over: subject.transport)
         for body in [RequestBody.none, .data(Data("x".utf8)), .oneShot(AsyncStream([Data("x".utf8)]))] {
-            peer.reset()
-            let error = await networkError { try await client.send(.request(method, "lost", body: body)) }
-            #expect(error?.code == .connectionFailed)
-            let text = error.map(String.init(describing:)) ?? ""
-            #expect(text.contains("the server may have processed the request"), "\(text)")
-            #expect(peer.lost == 1)
+            let call = Endpoint.request(method, "lost", body: body)
+            // A refresh is no more repeated than a call, and its loss is no refusal.
+            for call in method == .post && body.isReplayable ? [call, call.allowingLateResponse()] : [call] {
+                peer.reset()
+                let error = await networkError { try await client.send(call) }
+                #expect(error?.code == .connectionFailed)
+                let text = error.map(String.init(describing:)) ?? ""
+                #expect(text.contains("the server may have processed the request"), "\(text)")
+                #expect(error?.statusOfWholeResponse == nil && error?.isRefusalOfTheCall == false)
+                #expect(peer.lost == 1)
+            }
         }
     }
 
@@ -56,77 +61,53 @@ import NetworkURLSession
         #expect(sent.allSatisfy { $0.body == (method == .get ? Data() : Data("x".utf8)) })
     }
 
-    @Test(arguments: Subject.allCases)
-    func `a GET is sent once more, without a retry policy, when a kept connection closes under it`(
-        over subject: Subject
-    )
-        async throws
-    {
-        let peer = try LosingPeer(losing: 1)
+    /// How many responses are lost, whether the caller wants a retry, and how often the request is sent.
+    @Test(arguments: [
+        (Subject.asyncHTTPClient, 1, true, 2), (.urlSession, 1, true, 2), (.asyncHTTPClient, 10, true, 2),
+        (.asyncHTTPClient, 10, false, 1),
+    ])
+    func `without a retry policy, a GET on a kept connection that closes is sent once more, if the caller wants it`(
+        over subject: Subject, losing: Int, retries: Bool, sent: Int
+    ) async throws {
+        let peer = try LosingPeer(losing: losing)
+        var call = Endpoint.request(.get, "lost")
+        call.settings.retries = retries
         let client = peer.client(over: subject.transport, retries: false)
-        _ = try await client.send(.request(.get, "lost"))
-        #expect(peer.peer.requests.count { $0.target == "/lost" } == 2)
-    }
-
-    @Test func `a GET is sent twice at most, and once where the caller wants no retry`() async throws {
-        for (retries, sent) in [(true, 2), (false, 1)] {
-            let peer = try LosingPeer(losing: 10)
-            let client = peer.client(over: AsyncHTTPClientTransport(), retries: false)
-            var call = Endpoint.request(.get, "lost")
-            call.settings.retries = retries
+        if losing == 1 {
+            _ = try await client.send(call)
+        } else {
             #expect(await networkError { try await client.send(call) }?.code == .connectionFailed)
-            #expect(peer.lost == sent)
         }
+        #expect(peer.lost == sent)
     }
 
-    @Test func `a GET is sent once when a byte of its response has arrived, or its connection is new`() async throws {
-        let lost = Locked(0)
+    @Test(arguments: [("begun", true), ("lost", false)])
+    func `a GET is sent once when a byte of its response has arrived, or its connection is new`(
+        path: String, isWarm: Bool
+    ) async throws {
         let peer = try LoopbackPeer { connection in
             while let request = connection.readRequest() {
-                if request.target == "/warm" {
-                    connection.respond()
-                } else {
-                    lost.withLock { $0 += 1 }
-                    if request.target == "/begun" { connection.send("H") }
-                    return
-                }
+                if request.target == "/begun" { connection.send("H") }
+                guard request.target == "/warm", connection.respond() else { return }
             }
         }
         defer { peer.stop() }
-        for (path, isWarm) in [("begun", true), ("lost", false)] {
-            lost.withLock { $0 = 0 }
-            let url = peer.url.appendingPathComponent("warm")
-            let transport = AsyncHTTPClientTransport()
-            let client = NetworkClient(
-                baseURL: peer.url, transport: isWarm ? WarmTransport(next: transport, url: url) : transport)
-            let call = Endpoint.request(.get, EndpointPath(stringLiteral: path))
-            await #expect(throws: NetworkError.self) { try await client.send(call) }
-            #expect(lost.withLock { $0 } == 1)
-        }
-    }
-
-    @Test(arguments: Subject.allCases)
-    func `a refresh whose response is lost is sent once, and is no refusal`(over subject: Subject) async throws {
-        let peer = try LosingPeer(losing: 1)
-        let client = peer.client(over: subject.transport)
-        let call = Endpoint.request(.post, "lost", body: .data(Data("token".utf8)))
-        let error = await #expect(throws: NetworkError.self) { try await client.send(call.allowingLateResponse()) }
-        #expect(error?.code == .connectionFailed)
-        #expect(error?.statusOfWholeResponse == nil)
-        #expect(error?.isRefusalOfTheCall == false)
-        #expect(peer.lost == 1)
+        let transport = AsyncHTTPClientTransport()
+        let warm = WarmTransport(next: transport, url: peer.url.appendingPathComponent("warm"))
+        let client = NetworkClient(baseURL: peer.url, transport: isWarm ? warm : transport)
+        let call = Endpoint.request(.get, EndpointPath(stringLiteral: path))
+        await #expect(throws: NetworkError.self) { try await client.send(call) }
+        #expect(peer.requests.count { $0.target != "/warm" } == 1)
     }
 }
 
 /// A server that responds to every request, but for the first ones to `/lost`, after which it closes the connection.
 private final class LosingPeer: Sendable {
     let peer: LoopbackPeer
-    private let count: Locked<Int>
+    private let count = Locked(0)
 
     init(losing: Int) throws {
-        let count = Locked(0)
-        self.count = count
-        peer = try LoopbackPeer { connection in
+        peer = try LoopbackPeer { [count] connection in
             while let request = connection.readRequest() {
                 let isLost = count.withLock { count in
                     guard request.target == "/lost" else { return false }

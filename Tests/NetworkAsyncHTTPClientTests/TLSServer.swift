@@ -1,5 +1,4 @@
 #if AsyncHTTPClient
-import AsyncHTTPClient
 import ConcurrencyPrimitives
 import Crypto
 import Foundation
@@ -14,77 +13,98 @@ import Testing
 
 @testable import NetworkAsyncHTTPClient
 
-/// An HTTPS server on a loopback port, for HTTP/2 and HTTP/1.1. It responds with the body of the request, and with the
-/// number of its bytes and the trailers of the request as trailers.
+/// A server on a loopback port whose connections have handlers of NIO, with or without TLS.
+enum ChannelServer {
+    /// Runs a server on a free port while a closure runs, which gets the port.
+    static func run(
+        tls: NIOSSLContext? = nil, configure: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>,
+        body: (Int) async throws -> Void
+    ) async throws {
+        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    guard let tls else { return }
+                    try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls))
+                }.flatMap { configure(channel) }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        try await body(channel.localAddress?.port ?? 0)
+        try await channel.close()
+    }
+}
+
+/// An HTTPS server for HTTP/2 and HTTP/1.1. It responds with the body of the request, and with the number of its bytes
+/// and the trailers of the request as trailers; or it sends the frames of a script.
 struct TLSServer {
     let identity: TestIdentity
     let url: URL
-    private let counts: Counts
+    private let seen: Seen
 
-    final class Counts: Sendable {
-        let requests = Locked(0)
+    private struct Seen: Sendable {
         let connections = Locked(0)
+        /// The names of the fields of each request, in lower case.
         let fields = Locked<[Set<String>]>([])
-        /// How the server responds to requests.
-        let behaviour = Locked(Behaviour.echo)
     }
-
-    /// How the server responds to a request.
-    enum Behaviour: Sendable, CaseIterable {
-        /// It sends each part back.
-        case echo
-        /// It responds to the head, and is done.
-        case early
-        case earlyThenResetsStream
-        case earlyThenClosesConnection
-    }
-
-    /// Changes how the server responds.
-    func respond(_ behaviour: Behaviour) { counts.behaviour.withLock { $0 = behaviour } }
 
     static func run(
         identity: TestIdentity? = nil, protocols: [String] = ["h2", "http/1.1"],
         _ body: (TLSServer) async throws -> Void
     ) async throws {
-        let identity = try identity ?? TestIdentity()
-        let context = try NIOSSLContext(configuration: identity.serverConfiguration(protocols: protocols))
-        let counts = Counts()
-        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
-                }.flatMap {
-                    channel.configureCommonHTTPServerPipeline { stream in
-                        stream.eventLoop.makeCompletedFuture {
-                            try stream.pipeline.syncOperations.addHandler(Echo(counts))
-                        }
-                    }
-                }.map { counts.connections.withLock { $0 += 1 } }
+        try await run(identity: identity ?? TestIdentity(), protocols: protocols, body: body) { channel, seen in
+            channel.configureCommonHTTPServerPipeline { stream in
+                stream.eventLoop.makeCompletedFuture { try stream.pipeline.syncOperations.addHandler(Echo(seen)) }
             }
-            .bind(host: "127.0.0.1", port: 0).get()
-        let url = try #require(URL(string: "https://127.0.0.1:\(channel.localAddress?.port ?? 0)/"))
-        try await body(TLSServer(identity: identity, url: url, counts: counts))
-        try await channel.close()
+        }
     }
 
-    var requests: Int { counts.requests.withLock { $0 } }
-    var connections: Int { counts.connections.withLock { $0 } }
-    /// The names of the fields of each request, in lower case.
-    var fields: [Set<String>] { counts.fields.withLock { $0 } }
+    /// Runs a server that agrees to HTTP/2. Its connections have one script after the other, and the last one again and
+    /// again.
+    static func run(
+        _ scripts: [FrameScript], _ body: (AsyncHTTPClientTransport, TLSServer) async throws -> Void
+    ) async throws {
+        let rest = Locked(scripts)
+        try await run(identity: TestIdentity(), protocols: ["h2"]) { server in
+            try await body(server.transport(), server)
+        } configure: { channel, seen in
+            channel.eventLoop.makeCompletedFuture {
+                let script = rest.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] }
+                let speaker = FrameSpeaker(script) { seen.fields.withLock { $0.append([]) } }
+                try channel.pipeline.syncOperations.addHandler(speaker)
+            }
+        }
+    }
+
+    private static func run(
+        identity: TestIdentity, protocols: [String], body: (TLSServer) async throws -> Void,
+        configure: @escaping @Sendable (any Channel, Seen) -> EventLoopFuture<Void>
+    ) async throws {
+        let seen = Seen()
+        let context = try NIOSSLContext(configuration: identity.serverConfiguration(protocols: protocols))
+        try await ChannelServer.run(tls: context) { channel in
+            configure(channel, seen).map { seen.connections.withLock { $0 += 1 } }
+        } body: { port in
+            let url = try #require(URL(string: "https://127.0.0.1:\(port)/"))
+            try await body(TLSServer(identity: identity, url: url, seen: seen))
+        }
+    }
+
+    var requests: Int { fields.count }
+    var connections: Int { seen.connections.withLock { $0 } }
+    /// The names of the fields of each request, in lower case. Of a request to a script there are none.
+    var fields: [Set<String>] { seen.fields.withLock { $0 } }
 
     func request(
-        _ purpose: HTTPTransportRequest.Purpose = .call, body: HTTPBody = .none,
+        _ purpose: HTTPTransportRequest.Purpose = .call, body: HTTPBody = .none, idleTimeout: Duration = .seconds(300),
         onEvent: (@Sendable (HTTPTransportEvent) -> Void)? = nil
     ) -> HTTPTransportRequest {
         HTTPTransportRequest(
             head: HTTPRequestHead(method: body.isEmpty ? .get : .put, url: url), body: body,
-            idleTimeout: .seconds(300), purpose: purpose, onEvent: onEvent)
+            idleTimeout: idleTimeout, purpose: purpose, onEvent: onEvent)
     }
 
     /// A transport that trusts the server's certificate.
     func transport(pins: Set<String>? = nil) throws -> AsyncHTTPClientTransport {
-        let pins = try pins.map { try PublicKeyPins(["127.0.0.1": $0]) } ?? PublicKeyPins()
-        return AsyncHTTPClientTransport(trust: try ServerTrust(authorities: [identity.encodedCertificate], pins: pins))
+        AsyncHTTPClientTransport(trust: try identity.trust(pins: pins))
     }
 
     /// Sends each part of a request back as it arrives.
@@ -92,24 +112,19 @@ struct TLSServer {
         typealias InboundIn = HTTPServerRequestPart
         typealias OutboundOut = HTTPServerResponsePart
 
-        private let counts: Counts
+        private let seen: Seen
         private var received = 0
-        private var isDone = false
 
-        init(_ counts: Counts) { self.counts = counts }
+        init(_ seen: Seen) { self.seen = seen }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             switch unwrapInboundIn(data) {
             case .head(let head):
-                counts.requests.withLock { $0 += 1 }
-                counts.fields.withLock { $0.append(Set(head.headers.map { $0.name.lowercased() })) }
+                seen.fields.withLock { $0.append(Set(head.headers.map { $0.name.lowercased() })) }
                 received = 0
-                let behaviour = counts.behaviour.withLock { $0 }
-                guard behaviour == .echo else { return respondEarly(context, behaviour) }
                 let fields: NIOHTTP1.HTTPHeaders = ["trailer": "x-received", "transfer-encoding": "chunked"]
                 let head = NIOHTTP1.HTTPResponseHead(version: .http1_1, status: .ok, headers: fields)
                 context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
-            case .body where isDone, .end where isDone: break
             case .body(let part):
                 received += part.readableBytes
                 context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(part))), promise: nil)
@@ -117,17 +132,6 @@ struct TLSServer {
                 var trailers = sent ?? [:]
                 trailers.add(name: "x-received", value: "\(received)")
                 context.writeAndFlush(wrapOutboundOut(.end(trailers)), promise: nil)
-            }
-        }
-
-        private func respondEarly(_ context: ChannelHandlerContext, _ behaviour: Behaviour) {
-            isDone = true
-            let head = NIOHTTP1.HTTPResponseHead(version: .http1_1, status: .ok, headers: ["content-length": "0"])
-            context.write(wrapOutboundOut(.head(head)), promise: nil)
-            let stream = context.channel
-            context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in
-                if behaviour == .earlyThenResetsStream { stream.close(promise: nil) }
-                if behaviour == .earlyThenClosesConnection { stream.parent?.close(promise: nil) }
             }
         }
 
@@ -160,11 +164,15 @@ struct TestIdentity {
 
     var encodedCertificate: Data { Data(encoded) }
 
-    func certificate() throws -> NIOSSLCertificate { try NIOSSLCertificate(bytes: encoded, format: .der) }
+    /// The trust in this certificate, and in these keys of a server on this machine.
+    func trust(pins: Set<String>? = nil) throws -> ServerTrust {
+        let pins = try pins.map { try PublicKeyPins(["127.0.0.1": $0]) } ?? PublicKeyPins()
+        return try ServerTrust(authorities: [encodedCertificate], pins: pins)
+    }
 
     func serverConfiguration(protocols: [String]) throws -> TLSConfiguration {
         var configuration = TLSConfiguration.makeServerConfiguration(
-            certificateChain: [.certificate(try certificate())],
+            certificateChain: [.certificate(try NIOSSLCertificate(bytes: encoded, format: .der))],
             privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(key.pemRepresentation.utf8), format: .pem)))
         configuration.applicationProtocols = protocols
         return configuration

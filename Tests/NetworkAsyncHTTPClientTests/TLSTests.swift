@@ -2,9 +2,10 @@
 import ConcurrencyPrimitives
 import Crypto
 import Foundation
-import Testing
 import NetworkExchange
 import NetworkURLSession
+import TestSupport
+import Testing
 
 @testable import NetworkAsyncHTTPClient
 @testable import NetworkCore
@@ -23,8 +24,7 @@ import NetworkURLSession
             case .authority, .otherHost: return try server.transport()
             case .pins: return try server.transport(pins: [server.identity.pin, other.pin])
             case .noAuthority: return AsyncHTTPClientTransport()
-            case .otherAuthority:
-                return AsyncHTTPClientTransport(trust: try ServerTrust(authorities: [other.encodedCertificate]))
+            case .otherAuthority: return AsyncHTTPClientTransport(trust: try other.trust())
             case .otherPin: return try server.transport(pins: [other.pin])
             }
         }
@@ -85,50 +85,37 @@ import NetworkURLSession
     }
     #endif
 
-    @Test(arguments: [TLSServer.Behaviour.early, .earlyThenResetsStream, .earlyThenClosesConnection])
-    func `a whole response before the whole request ends a stream of HTTP/2`(_ behaviour: TLSServer.Behaviour)
-        async throws
-    {
-        try await TLSServer.run(protocols: ["h2"]) { server in
-            let transport = try server.transport()
-            server.respond(behaviour)
-            // More than the streams that a connection may have at a time.
-            for _ in 0..<(behaviour == .early ? 130 : 10) {
+    private static let whole: [FrameScript.Frame] = [
+        .head([(":status", "200"), ("content-length", "0")]), .data("", ends: true),
+    ]
+
+    /// More rounds than the streams that a connection may have at a time.
+    @Test(arguments: [
+        (FrameScript(opening: [.settings([(3, 100)])], response: whole), 130),
+        (FrameScript(response: whole + [.reset(8)]), 10), (FrameScript(response: whole, closes: true), 10),
+    ])
+    func `a response of HTTP/2 may end before its request`(script: FrameScript, rounds: Int) async throws {
+        try await TLSServer.run([script]) { transport, server in
+            var ended = 0
+            while ended < rounds {
                 let pieces = AsyncStream<Data>.makeStream()
                 pieces.continuation.yield(Data("first".utf8))
-                let body = HTTPBody(once: pieces.stream)
-                #expect(try await self.body(of: body, from: server, transport, behaviour)?.isEmpty != false)
+                do {
+                    let response = try await transport.perform(server.request(body: HTTPBody(once: pieces.stream)))
+                    #expect(try await response.body.collect(upTo: 10).isEmpty)
+                    ended += 1
+                } catch let error as HTTPTransportError where script.closes && error.code == .connectionFailed {
+                    // It has met the connection that the server was about to close.
+                }
                 pieces.continuation.finish()
             }
-            server.respond(.echo)
-            var echo: Data?
-            while echo == nil {
-                echo = try await self.body(of: HTTPBody(Data("ok".utf8)), from: server, transport, behaviour)
-            }
-            #expect(echo == Data("ok".utf8))
         }
     }
 
-    /// The body of the response; `nil` when the request has met the connection that the server was about to close.
-    private func body(
-        of request: HTTPBody, from server: TLSServer, _ transport: AsyncHTTPClientTransport,
-        _ behaviour: TLSServer.Behaviour
-    ) async throws -> Data? {
-        do {
-            return try await transport.perform(server.request(body: request)).body.collect(upTo: 10)
-        } catch let error as HTTPTransportError
-            where behaviour == .earlyThenClosesConnection && error.code == .connectionFailed
-        {
-            return nil
-        }
-    }
-
-    @Test func `a pinned host stays pinned however it is written`() async throws {
+    @Test func `a pinned host stays pinned however it is written`() throws {
         let pin = try TestIdentity().pin
         for host in ["API.example.com", "api.example.com.", "api.example.com"] {
-            let pins = try PublicKeyPins([host: [pin]])
-            let url = try #require(URL(string: "https://Api.Example.com./x"))
-            #expect(pins.keys(of: Origin(url)?.host) != nil)
+            #expect(try PublicKeyPins([host: [pin]]).keys(of: Origin(url("https://Api.Example.com./x"))?.host) != nil)
         }
         let book = try PublicKeyPins(["xn--bcher-kva.example": [pin]])
         for host in ["xn--bcher-kva.example", "XN--bcher-kva.example.", "bücher.example"] {
@@ -138,6 +125,9 @@ import NetworkURLSession
         #expect(try PublicKeyPins(["[::1]": [pin], "::1": [pin]]).keys(of: "::1")?.count == 1)
         for host in ["https://api.example.com", "api.example.com:443", "api.example.com/x", "[::1]:443", "", "a b"] {
             #expect(throws: HTTPTransportError.self) { try PublicKeyPins([host: [pin]]) }
+        }
+        for keys in [["YWJj"], []] as [Set<String>] {
+            #expect(throws: HTTPTransportError.self, "no digest") { try PublicKeyPins(["api.example.com": keys]) }
         }
     }
 
@@ -155,15 +145,13 @@ import NetworkURLSession
                 }
                 for try await body in group { #expect(body == Data("x".utf8)) }
             }
-            #expect(server.requests == 50)
-            #expect(server.connections == 1)
-            #expect(versions.withLock { $0 } == ["h2"])
+            #expect(server.requests == 50 && server.connections == 1 && versions.withLock { $0 } == ["h2"])
         }
     }
 
-    @Test(arguments: [["h2"], ["http/1.1"]])
-    func `a body is read while it is still being sent, and its trailers arrive`(over protocols: [String]) async throws {
-        try await TLSServer.run(protocols: protocols) { server in
+    /// The contract has the same rule for HTTP/1.1.
+    @Test func `a body of HTTP/2 is read while it is still being sent, and its trailers arrive`() async throws {
+        try await TLSServer.run(protocols: ["h2"]) { server in
             let transport = try server.transport()
             let pieces = AsyncStream.makeStream(of: Data.self)
             let response = try await transport.perform(server.request(body: HTTPBody { pieces.stream }))
@@ -181,9 +169,9 @@ import NetworkURLSession
         }
     }
 
-    @Test(arguments: [["h2"], ["http/1.1"]])
-    func `the trailers of a request arrive after its body`(over protocols: [String]) async throws {
-        try await TLSServer.run(protocols: protocols) { server in
+    @Test(arguments: ["h2", "http/1.1"])
+    func `the trailers of a request arrive after its body`(over version: String) async throws {
+        try await TLSServer.run(protocols: [version]) { server in
             let transport = try server.transport()
             try await withThrowingTaskGroup { group in
                 for number in 0..<20 {

@@ -4,6 +4,7 @@ import ContractTesting
 import Foundation
 import NetworkAsyncHTTPClient
 import NetworkCore
+import NetworkTestSupport
 import NetworkTransfers
 import TestSupport
 import Testing
@@ -44,9 +45,13 @@ import Testing
     }
 
     private static func client(_ url: URL, _ steps: Steps) -> NetworkClient {
-        NetworkClient(
-            configuration: NetworkConfiguration(baseURL: url),
-            transport: AsyncHTTPClientTransport(clock: steps.clock), clock: steps.clock)
+        NetworkClient(baseURL: url, transport: AsyncHTTPClientTransport(clock: steps.clock), clock: steps.clock)
+    }
+
+    private static func expectTooSlow(_ wait: NetworkError.Wait, _ call: Task<some Sendable, any Error>) async {
+        let error = await networkError { try await call.value }
+        #expect(error?.code == .timedOut && error?.waitedFor == wait)
+        #expect(error?.reason?.contains("less than 4096 bytes in 1 min") == true)
     }
 
     @Test(arguments: [(1, false), (8_192, true)])
@@ -78,12 +83,7 @@ import Testing
         }
         #expect(steps.isOver == !isFastEnough)
         parts.continuation.finish()
-        guard isFastEnough else {
-            let error = await #expect(throws: NetworkError.self) { try await call.value }
-            #expect(error?.code == .timedOut && error?.waitedFor == .requestBody)
-            #expect(error?.reason?.contains("less than 4096 bytes in 1 min") == true)
-            return
-        }
+        guard isFastEnough else { return await Self.expectTooSlow(.requestBody, call) }
         #expect(try await call.value.body == Data("ok".utf8))
     }
 
@@ -120,12 +120,7 @@ import Testing
             try await steps.pass()
             next.signal()
         }
-        guard isFastEnough else {
-            let error = await #expect(throws: NetworkError.self) { try await call.value }
-            #expect(error?.code == .timedOut && error?.waitedFor == .responseBody)
-            #expect(error?.reason?.contains("less than 4096 bytes in 1 min") == true)
-            return
-        }
+        guard isFastEnough else { return await Self.expectTooSlow(.responseBody, call) }
         #expect(try await call.value.size == Int64(count * part))
     }
 }

@@ -4,6 +4,7 @@ import Foundation
 import NetworkCore
 import NetworkExchange
 import NetworkTesting
+import TestSupport
 import Testing
 
 @testable import NetworkAsyncHTTPClient
@@ -16,10 +17,8 @@ import Testing
     @Test func `a transport that was shut down sends nothing`() async throws {
         let transport = AsyncHTTPClientTransport()
         try await transport.shutdown()
-        let url = try #require(URL(string: "http://127.0.0.1:9"))
-        let error = await #expect(throws: HTTPTransportError.self) {
-            try await transport.perform(HTTPTransportRequest(head: HTTPRequestHead(url: url)))
-        }
+        let request = HTTPTransportRequest(head: HTTPRequestHead(url: url("http://127.0.0.1:9")))
+        let error = await #expect(throws: HTTPTransportError.self) { try await transport.perform(request) }
         #expect(error?.code == .transportFailed)
     }
 
@@ -27,11 +26,6 @@ import Testing
         var hasTracer = true
         _ = AsyncHTTPClientTransport { hasTracer = $0.tracing.tracer != nil }
         #expect(!hasTracer)
-    }
-
-    @Test func `a pin that is no digest is refused`() {
-        #expect(throws: HTTPTransportError.self) { try PublicKeyPins(["api.example.com": ["YWJj"]]) }
-        #expect(throws: HTTPTransportError.self) { try PublicKeyPins(["api.example.com": []]) }
     }
 }
 #endif

@@ -12,9 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(20))) struct UploadTests {
     private let writer = HeldWriter()
 
-    private static func bytes(_ count: Int) -> Data {
-        Data((0..<count).map { UInt8(truncatingIfNeeded: $0 / 1_000) })
-    }
+    private static func bytes(_ count: Int) -> Data { Data((0..<count).map { UInt8(truncatingIfNeeded: $0 / 1_000) }) }
 
     @Test func `pieces are written in their order, in parts of 64 KB or less`() async throws {
         let queue = writer.queue()

@@ -98,9 +98,11 @@ struct CachedCredentialTests {
     @Test func `no part of a request is readable in a cache folder, and a later process is served from it`()
         async throws
     {
-        let place = try TemporaryFile(Data())
-        let folder = place.url.deletingLastPathComponent().appendingPathComponent("cache")
-        let headers: HTTPHeaders = ["Cache-Control": "max-age=3600", "Vary": "Cookie, X-Api-Key, Authorization"]
+        let place = TemporaryFolder()
+        let folder = place.fresh()
+        let headers: HTTPHeaders = [
+            "Cache-Control": "max-age=3600", "Vary": "Cookie, X-Api-Key, Authorization, X-Access, X-Refresh",
+        ]
         let exchanges = ScriptedExchanges { _, _ in .scripted(200, headers) }
         func get(_ cookie: String) async throws -> Data {
             let cache = try ResponseCache(folder: folder)

@@ -8,47 +8,29 @@ import Testing
 
 @testable import NetworkCaching
 
-/// The session in a request's context.
-private let alice = SessionID(rawValue: "session-a")
-private let bob = SessionID(rawValue: "session-b")
-
 @Suite("CachingTransport", .timeLimit(.minutes(10)))
 struct CachingTransportTests {
     let clock = ManualTimeSource(date: Date(timeIntervalSince1970: 1_800_000_000))
     let cache = ResponseCache(limits: .of(bytes: 100_000, entries: 20, entrySize: 20_000))
 
-    func run(
-        _ respond: @escaping ScriptedExchanges.Response,
-        _ body: (CachedExchange, Recorder<HTTPTransportRequest>) async throws -> Void
-    ) async throws {
-        let get = CachedExchange(cache, clock, respond)
-        try await body(get, get.requests)
-    }
-
-    /// A response whose body is the number of the request.
-    static func numbered(_ headers: HTTPHeaders) -> ScriptedExchanges.Response {
-        { _, number in .scripted(200, headers, body: Data("\(number)".utf8)) }
-    }
-
     @Test func `a revalidation that starts after a session's end stores nothing`() async throws {
         // The body has to be pulled, as from a connection.
-        try await run { _, _ in
+        let get = CachedExchange(cache, clock) { _, _ in
             let rest = Locked(["body"])
             let body = HTTPBody(pull: { rest.withLock { $0.popLast() }.map { Data($0.utf8) } })
             let headers: HTTPHeaders = ["Cache-Control": "max-age=0, stale-while-revalidate=60", "ETag": "\"1\""]
             return HTTPTransportResponse(head: HTTPResponseHead(status: 200, headers: headers), body: body)
-        } _: { get, _ in
-            for _ in 1...200 {
-                _ = try await get(session: alice)
-                clock.advance(by: .seconds(1))
-                // Served as it is, and revalidated behind it.
-                _ = try await get(session: alice)
-                cache.deleteResponses(of: alice)
-                // The end of the session may come before the revalidation has sent a request.
-                try await until { get.transport.revalidations.withLock(\.isEmpty) }
-                #expect(cache.count == 0)
-                cache.deleteResponses(of: alice)
-            }
+        }
+        for _ in 1...200 {
+            _ = try await get(session: .alice)
+            clock.advance(by: .seconds(1))
+            // Served as it is, and revalidated behind it.
+            _ = try await get(session: .alice)
+            cache.deleteResponses(of: .alice)
+            // The end of the session may come before the revalidation has sent a request.
+            try await until { get.transport.revalidations.withLock(\.isEmpty) }
+            #expect(cache.count == 0)
+            cache.deleteResponses(of: .alice)
         }
     }
 
@@ -66,94 +48,68 @@ struct CachingTransportTests {
             (["Cache-Control": "max-age=99999999999999999999999"], true),
         ] as [(HTTPHeaders, Bool)])
     func `what is fresh is served without a request`(headers: HTTPHeaders, isServed: Bool) async throws {
-        try await run(Self.numbered(headers)) { get, requests in
-            _ = try await get()
-            clock.advance(by: .seconds(10))
-            let second = try await get()
-            #expect((requests.values.count == 1) == isServed)
-            #expect((second.headers["Age"].flatMap { Int($0) } == 10) == isServed)
-        }
+        let get = CachedExchange(cache, clock, ScriptedExchanges.numbered(headers))
+        _ = try await get()
+        clock.advance(by: .seconds(10))
+        let second = try await get()
+        #expect((get.requests.values.count == 1) == isServed)
+        #expect((second.headers["Age"].flatMap { Int($0) } == 10) == isServed)
     }
 
     @Test func `a response is fresh for its lifetime, and a clock set back makes it stale`() async throws {
-        try await run(Self.numbered(["Cache-Control": "max-age=60"])) { get, requests in
-            _ = try await get()
-            clock.advance(by: .seconds(59))
-            _ = try await get()
-            #expect(requests.values.count == 1)
-            clock.setDate(Date(timeIntervalSince1970: 0))
-            _ = try await get()
-            #expect(requests.values.count == 1, "while the process runs, its uptime counts")
-            clock.advance(by: .seconds(1))
-            _ = try await get()
-            #expect(requests.values.count == 2)
-        }
+        let get = CachedExchange(cache, clock, ScriptedExchanges.numbered())
+        _ = try await get()
+        clock.advance(by: .seconds(59))
+        _ = try await get()
+        #expect(get.requests.values.count == 1)
+        clock.setDate(Date(timeIntervalSince1970: 0))
+        _ = try await get()
+        #expect(get.requests.values.count == 1, "while the process runs, its uptime counts")
+        clock.advance(by: .seconds(1))
+        _ = try await get()
+        #expect(get.requests.values.count == 2)
     }
 
     @Test func `a session never sees the response of another one, nor of its end`() async throws {
-        try await run(Self.numbered(["Cache-Control": "max-age=60"])) { get, requests in
-            let first = try await get(session: alice, token: "1")
-            #expect(try await get(session: bob, token: "1").body != first.body)
-            #expect(try await get(session: nil).body != first.body)
-            #expect(try await get(session: alice, token: "2").body == first.body)
-            cache.deleteResponses(of: alice)
-            #expect(try await get(session: alice).body != first.body)
-            #expect(requests.values.count == 4)
-            cache.deleteResponsesOfSessions()
-            #expect(cache.count == 1)
-        }
-    }
-
-    @Test func `a credential without a session passes by`() async throws {
-        try await run(Self.numbered(["Cache-Control": "max-age=60"])) { get, requests in
-            for fields in [["Authorization": "Basic x"], ["Cookie": "x"], ["Range": "bytes=0-"]] as [HTTPHeaders] {
-                _ = try await get(headers: fields)
-                _ = try await get(headers: fields)
-            }
-            #expect(requests.values.count == 6 && cache.count == 0)
-        }
-    }
-
-    @Test func `a response under way at a session's end is not stored`() async throws {
-        let deleting = Locked<ResponseCache?>(cache)
-        try await run { _, number in
-            if number == 1 { deleting.withLock { $0 }?.deleteResponses(of: alice) }
-            return .scripted(200, ["Cache-Control": "max-age=60"])
-        } _: { get, _ in
-            _ = try await get(session: alice)
-            #expect(cache.count == 0)
-        }
+        let get = CachedExchange(cache, clock, ScriptedExchanges.numbered())
+        let first = try await get(session: .alice, token: "1")
+        #expect(try await get(session: .bob, token: "1").body != first.body)
+        #expect(try await get(session: nil).body != first.body)
+        #expect(try await get(session: .alice, token: "2").body == first.body)
+        cache.deleteResponses(of: .alice)
+        #expect(try await get(session: .alice).body != first.body)
+        #expect(get.requests.values.count == 4)
+        cache.deleteResponsesOfSessions()
+        #expect(cache.count == 1)
     }
 
     @Test func `Vary selects by the request's fields, and by the session in place of its token`() async throws {
         let headers: HTTPHeaders = ["Cache-Control": "max-age=60", "Vary": "Accept-Language, Authorization"]
-        try await run(Self.numbered(headers)) { get, requests in
-            let german = try await get(session: alice, token: "1", headers: ["Accept-Language": "de"])
-            let english = try await get(session: alice, token: "1", headers: ["Accept-Language": "en"])
-            #expect(german.body != english.body)
-            #expect(
-                try await get(session: alice, token: "2", headers: ["Accept-Language": "de"]).body == german.body)
-            #expect(requests.values.count == 2)
-            // A request that has lost its token to a redirect is another one.
-            #expect(try await get(session: alice, headers: ["Accept-Language": "en"]).body != english.body)
-        }
+        let get = CachedExchange(cache, clock, ScriptedExchanges.numbered(headers))
+        let german = try await get(session: .alice, token: "1", headers: ["Accept-Language": "de"])
+        let english = try await get(session: .alice, token: "1", headers: ["Accept-Language": "en"])
+        #expect(german.body != english.body)
+        #expect(
+            try await get(session: .alice, token: "2", headers: ["Accept-Language": "de"]).body == german.body)
+        #expect(get.requests.values.count == 2)
+        // A request that has lost its token to a redirect is another one.
+        #expect(try await get(session: .alice, headers: ["Accept-Language": "en"]).body != english.body)
     }
 
     @Test func `what is stale is validated, and a 304 makes it fresh with its new fields`() async throws {
-        try await run { request, number in
+        let get = CachedExchange(cache, clock) { request, number in
             let fields: HTTPHeaders = ["ETag": "\"v1\"", "Cache-Control": "max-age=60", "X-Number": "\(number)"]
             return request.head.headers["If-None-Match"] == "\"v1\""
                 ? .scripted(304, fields) : .scripted(200, fields)
-        } _: { get, requests in
-            _ = try await get()
-            clock.advance(by: .seconds(61))
-            let validated = try await get()
-            #expect(validated.status == 200 && validated.body == Data("body".utf8))
-            #expect(validated.headers["X-Number"] == "2")
-            clock.advance(by: .seconds(59))
-            #expect(try await get().headers["X-Number"] == "2")
-            #expect(requests.values.count == 2)
         }
+        _ = try await get()
+        clock.advance(by: .seconds(61))
+        let validated = try await get()
+        #expect(validated.status == 200 && validated.body == Data("body".utf8))
+        #expect(validated.headers["X-Number"] == "2")
+        clock.advance(by: .seconds(59))
+        #expect(try await get().headers["X-Number"] == "2")
+        #expect(get.requests.values.count == 2)
     }
 
     @Test(
@@ -165,50 +121,47 @@ struct CachingTransportTests {
     func `a stale response is served in place of an error or a lost connection as the server allows`(
         directive: String, status: Int?, served: Int
     ) async throws {
-        try await run { _, number in
+        let get = CachedExchange(cache, clock) { _, number in
             guard number > 1 else { return .scripted(200, ["Cache-Control": "max-age=1, \(directive)"]) }
             guard let status else { throw HTTPTransportError(.connectionFailed, reason: "the connection was lost") }
             return .scripted(status)
-        } _: { get, _ in
-            _ = try await get()
-            clock.advance(by: .seconds(20))
-            #expect(try await get().status == served)
-            if status == 401 || status == 403 { #expect(cache.count == 0) }
         }
+        _ = try await get()
+        clock.advance(by: .seconds(20))
+        #expect(try await get().status == served)
+        if status == 401 || status == 403 { #expect(cache.count == 0) }
     }
 
     @Test func `a refused token leaves what is kept of its session, but where no caller waits`() async throws {
         for control in ["max-age=1", "max-age=1, stale-while-revalidate=60"] {
-            try await run { _, number in
+            let get = CachedExchange(cache, clock) { _, number in
                 number == 1 ? .scripted(200, ["Cache-Control": control, "ETag": "\"1\""]) : .scripted(401)
-            } _: { get, requests in
-                _ = try await get(session: alice, token: "1")
-                clock.advance(by: .seconds(20))
-                let isServed = try await get(session: alice, token: "1").status == 200
-                #expect(isServed == control.contains("revalidate"))
-                if isServed { try await until { cache.count == 0 } }
-                #expect(cache.count == (isServed ? 0 : 1))
-                #expect(try await get(session: alice, token: "1").status == 401)
-                #expect(requests.values.count == 3)
-                cache.deleteAll()
             }
+            _ = try await get(session: .alice, token: "1")
+            clock.advance(by: .seconds(20))
+            let isServed = try await get(session: .alice, token: "1").status == 200
+            #expect(isServed == control.contains("revalidate"))
+            if isServed { try await until { cache.count == 0 } }
+            #expect(cache.count == (isServed ? 0 : 1))
+            #expect(try await get(session: .alice, token: "1").status == 401)
+            #expect(get.requests.values.count == 3)
+            cache.deleteAll()
         }
     }
 
     @Test func `stale-while-revalidate serves at once, and asks once behind it`() async throws {
         let gate = Gate()
-        try await run { _, number in
+        let get = CachedExchange(cache, clock) { _, number in
             if number == 2 { await gate.pass() }
             let fields: HTTPHeaders = ["Cache-Control": "max-age=10, stale-while-revalidate=60"]
             return .scripted(200, fields, body: Data("\(number)".utf8))
-        } _: { get, requests in
-            _ = try await get()
-            clock.advance(by: .seconds(20))
-            for _ in 0..<5 { #expect(try await get().body == Data("1".utf8)) }
-            gate.open()
-            try await until { try await get().body == Data("2".utf8) }
-            #expect(requests.values.count == 2)
         }
+        _ = try await get()
+        clock.advance(by: .seconds(20))
+        for _ in 0..<5 { #expect(try await get().body == Data("1".utf8)) }
+        gate.open()
+        try await until { try await get().body == Data("2".utf8) }
+        #expect(get.requests.values.count == 2)
     }
 
     @Test(
@@ -218,14 +171,13 @@ struct CachingTransportTests {
         ])
     func `an unsafe request that succeeds invalidates its URL`(method: String, status: Int, requests: Int) async throws
     {
-        try await run { request, _ in
-            request.head.method == .get ? .scripted(200, ["Cache-Control": "max-age=60"]) : .scripted(status)
-        } _: { get, sent in
-            _ = try await get(session: alice)
-            _ = try await get(method: HTTPMethod(rawValue: method), session: bob)
-            _ = try await get(session: alice)
-            #expect(sent.values.count { $0.head.method == .get } == requests)
+        let get = CachedExchange(cache, clock) { request, _ in
+            request.head.method == .get ? .scripted(200, .fresh) : .scripted(status)
         }
+        _ = try await get(session: .alice)
+        _ = try await get(method: HTTPMethod(rawValue: method), session: .bob)
+        _ = try await get(session: .alice)
+        #expect(get.requests.values.count { $0.head.method == .get } == requests)
     }
 
     @Test(arguments: [
@@ -233,55 +185,49 @@ struct CachingTransportTests {
         ("only-if-cached", 1),
     ])
     func `the request's directives are followed`(directive: String, requests: Int) async throws {
-        try await run(Self.numbered(["Cache-Control": "max-age=60"])) { get, sent in
-            _ = try await get()
-            clock.advance(by: .seconds(10))
-            _ = try await get(headers: ["Cache-Control": directive])
-            #expect(sent.values.count == requests)
-            #expect(try await get("other", headers: ["Cache-Control": "only-if-cached"]).status == 504)
-        }
+        let get = CachedExchange(cache, clock, ScriptedExchanges.numbered())
+        _ = try await get()
+        clock.advance(by: .seconds(10))
+        _ = try await get(headers: ["Cache-Control": directive])
+        #expect(get.requests.values.count == requests)
+        #expect(try await get("other", headers: ["Cache-Control": "only-if-cached"]).status == 504)
     }
 
     @Test func `the number and the bytes of responses are bounded, and large ones are not kept`() async throws {
-        try await run { request, _ in
+        let get = CachedExchange(cache, clock) { request, _ in
             let size = request.head.url.path == "/large" ? 30_000 : 10_000
-            return .scripted(200, ["Cache-Control": "max-age=60"], body: Data(count: size))
-        } _: { get, requests in
-            _ = try await get("large")
-            #expect(cache.count == 0)
-            for number in 0..<30 { _ = try await get("\(number)") }
-            #expect(cache.size <= 100_000 && cache.count > 5)
-            let before = requests.values.count
-            _ = try await get("29")
-            #expect(requests.values.count == before)
+            return .scripted(200, .fresh, body: Data(count: size))
         }
+        _ = try await get("large")
+        #expect(cache.count == 0)
+        for number in 0..<30 { _ = try await get("\(number)") }
+        #expect(cache.size <= 100_000 && cache.count > 5)
+        let before = get.requests.values.count
+        _ = try await get("29")
+        #expect(get.requests.values.count == before)
     }
 
     @Test func `a response that breaks off is not kept`() async throws {
-        try await run { _, _ in
+        let get = CachedExchange(cache, clock) { _, _ in
             let rest = Locked(["half"])
             let body = HTTPBody(pull: {
                 if let piece = rest.withLock({ $0.popLast() }) { return Data(piece.utf8) }
                 throw HTTPTransportError(.connectionFailed, reason: "the connection was lost")
             })
-            let head = HTTPResponseHead(status: 200, headers: ["Cache-Control": "max-age=60"])
+            let head = HTTPResponseHead(status: 200, headers: .fresh)
             return HTTPTransportResponse(head: head, body: body)
-        } _: { get, _ in
-            await #expect(throws: HTTPTransportError.self) { try await get() }
-            #expect(cache.count == 0)
         }
+        await #expect(throws: HTTPTransportError.self) { try await get() }
+        #expect(cache.count == 0)
     }
 
     @Test func `the client's clock of tokens does not see the date of a kept response`() async throws {
         let fields: HTTPHeaders = ["Cache-Control": "max-age=60", "Date": "Fri, 15 Jan 2027 08:00:00 GMT"]
         let provider = ScriptedTokenProvider()
-        try await run { _, _ in
-            .scripted(200, fields)
-        } _: { get, requests in
-            let network = NetworkClient(baseURL: baseURL, transport: get.transport, clock: clock)
-                .authenticated(by: provider)
-            for _ in 0..<3 { try await network.send(Endpoint<Void>.get("x")) }
-            #expect(requests.values.count == 1 && provider.dates.count == 1)
-        }
+        let get = CachedExchange(cache, clock) { _, _ in .scripted(200, fields) }
+        let network = NetworkClient(baseURL: baseURL, transport: get.transport, clock: clock)
+            .authenticated(by: provider)
+        for _ in 0..<3 { try await network.send(Endpoint<Void>.get("x")) }
+        #expect(get.requests.values.count == 1 && provider.dates.count == 1)
     }
 }

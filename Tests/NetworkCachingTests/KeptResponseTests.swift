@@ -67,8 +67,8 @@ struct KeptResponseTests {
     }
 
     @Test func `a clock that was set back before the start makes no difference`() async throws {
-        let place = try TemporaryFile(Data())
-        let folder = place.url.deletingLastPathComponent().appendingPathComponent("cache")
+        let place = TemporaryFolder()
+        let folder = place.fresh()
         do {
             let exchange = CachedExchange(try ResponseCache(folder: folder), clock) { _, _ in
                 .scripted(200, ["Cache-Control": "max-age=0"])

@@ -4,8 +4,6 @@ import ContractTesting
 import Dispatch
 import Foundation
 import NetworkCore
-import NetworkTesting
-import NetworkURLSession
 import TestSupport
 import Testing
 
@@ -13,13 +11,10 @@ import Testing
 
 @Suite("ResponseCache in a folder", .timeLimit(.minutes(10)))
 struct ResponseCacheFolderTests {
-    let place: TemporaryFile
+    let place = TemporaryFolder()
+    let exchanges = ScriptedExchanges { _, _ in .scripted(200, ["Cache-Control": "max-age=3600"]) }
 
-    init() throws {
-        place = try TemporaryFile(Data())
-    }
-
-    var folder: URL { place.url.deletingLastPathComponent().appendingPathComponent("cache") }
+    var folder: URL { place.url.appendingPathComponent("cache") }
     var key: URL { folder.appendingPathComponent("key") }
     var lock: URL { folder.appendingPathComponent("lock") }
     var files: [URL] {
@@ -29,29 +24,13 @@ struct ResponseCacheFolderTests {
         }
     }
 
-    func get(_ url: URL, _ cache: ResponseCache) async throws -> Data {
-        let transport = CachingTransport(URLSessionTransport(), cache: cache)
-        let request = HTTPTransportRequest(head: HTTPRequestHead(url: url))
-        return try await transport.perform(request).body.collect(upTo: 1_000)
-    }
-
-    func server() throws -> LoopbackServer {
-        try LoopbackServer { _ in .respond(200, headers: ["Cache-Control": "max-age=3600"], body: Data("body".utf8)) }
-    }
-
-    @Test func `a token that Vary names is in no file, and its session is served with the next one`() async throws {
-        let headers: HTTPHeaders = ["Cache-Control": "max-age=3600", "Vary": "X-Access, Accept-Language"]
-        let transport = StubTransport(.any ~> .status(200, headers: headers, body: Data("body".utf8)))
-        let cache = try ResponseCache(folder: folder)
-        let provider = ScriptedTokenProvider()
-        let client = NetworkClient(baseURL: baseURL, transport: CachingTransport(transport, cache: cache))
-            .authenticated(
-                by: provider, policy: AuthenticationPolicy(placement: .fields(accessToken: "X-Access")))
-        #expect(try await client.send(Endpoint<Data>.get("x")) == Data("body".utf8))
-        for file in try files { #expect(try Data(contentsOf: file).range(of: Data("access-0".utf8)) == nil) }
-        provider.set(.success(SessionToken.first.next))
-        #expect(try await client.send(Endpoint<Data>.get("x")) == Data("body".utf8))
-        #expect(transport.requests.count == 1 && cache.count == 1)
+    /// Requests a path through a cache: by default one that a process opens at its start.
+    @discardableResult
+    func get(_ path: String = "x", through cache: ResponseCache? = nil) async throws -> Data {
+        let transport = CachingTransport(exchanges, cache: try cache ?? ResponseCache(folder: folder))
+        let url = url("https://a.example/\(path)")
+        return try await transport.perform(HTTPTransportRequest(head: HTTPRequestHead(url: url))).body
+            .collect(upTo: 1_000)
     }
 
     @Test func `a folder that is in use costs no other file its descriptor`() throws {
@@ -75,12 +54,10 @@ struct ResponseCacheFolderTests {
     }
 
     @Test func `responses outlive the process, readable by this user only`() async throws {
-        let server = try server()
-        defer { server.stop() }
-        _ = try await get(server.url, try ResponseCache(folder: folder))
+        try await get()
         let later = try ResponseCache(folder: folder)
         #expect(later.count == 1)
-        #expect(try await get(server.url, later) == Data("body".utf8) && server.requests.count == 1)
+        #expect(try await get(through: later) == Data("body".utf8) && exchanges.requests.values.count == 1)
         for url in try files + [key, lock, folder] {
             let mode = try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int
             #expect(mode == (url == folder ? 0o700 : 0o600))
@@ -111,15 +88,15 @@ struct ResponseCacheFolderTests {
 
     @Test func `a cache does not use a folder whose lock is a link`() throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        try FileManager.default.createSymbolicLink(at: lock, withDestinationURL: place.url)
+        try place.write("", to: "file")
+        let file = place.url.appendingPathComponent("file")
+        try FileManager.default.createSymbolicLink(at: lock, withDestinationURL: file)
         let error = #expect(throws: ResponseCacheError.self) { try ResponseCache(folder: folder) }
         #expect(error?.code == .folderUnusable)
     }
 
     @Test func `a damaged file is a miss, and is deleted`() async throws {
-        let server = try server()
-        defer { server.stop() }
-        _ = try await get(server.url, try ResponseCache(folder: folder))
+        try await get()
         let file = try #require(try files.first)
         let whole = try Data(contentsOf: file)
         for index in stride(from: 0, to: whole.count, by: 7) {
@@ -127,21 +104,19 @@ struct ResponseCacheFolderTests {
             damaged[index] ^= 1
             try damaged.write(to: file)
             let cache = try ResponseCache(folder: folder)
-            #expect(try await get(server.url, cache) == Data("body".utf8))
+            #expect(try await get(through: cache) == Data("body".utf8))
             cache.deleteAll()
         }
         try whole.dropLast().write(to: file)
-        let before = server.requests.count
-        #expect(try await get(server.url, try ResponseCache(folder: folder)) == Data("body".utf8))
-        #expect(server.requests.count == before + 1)
+        let before = exchanges.requests.values.count
+        #expect(try await get() == Data("body".utf8))
+        #expect(exchanges.requests.values.count == before + 1)
     }
 
     @Test func `a folder that holds more than the limit is cut to it`() async throws {
-        let server = try server()
-        defer { server.stop() }
         do {
             let cache = try ResponseCache(folder: folder)
-            for number in 0..<20 { _ = try await get(server.url.appendingPathComponent("\(number)"), cache) }
+            for number in 0..<20 { try await get("\(number)", through: cache) }
         }
         #expect(try files.count == 20)
         #expect(try ResponseCache(folder: folder, limits: .of(entries: 10)).count <= 10)
@@ -167,9 +142,7 @@ struct ResponseCacheFolderTests {
 
     @Test(arguments: [-1, 3, 5, -1_000_000, .min, .max])
     func `a file whose length is not that of its body is damaged`(length: Int) async throws {
-        let server = try server()
-        defer { server.stop() }
-        _ = try await get(server.url, try ResponseCache(folder: folder))
+        try await get()
         let file = try #require(try files.first)
         let parts = try Data(contentsOf: file).split(separator: UInt8(ascii: "\n"), maxSplits: 1)
         let record = try #require(parts.first?.split(separator: UInt8(ascii: " "), maxSplits: 1).last)

@@ -6,9 +6,6 @@ import NetworkCore
 import TestSupport
 import Testing
 
-private let alice = SessionID(rawValue: "session-a")
-private let bob = SessionID(rawValue: "session-b")
-
 @Suite("ResponseCache", .timeLimit(.minutes(10)))
 struct ResponseCacheTests {
     let clock = ManualTimeSource(date: Date(timeIntervalSince1970: 1_800_000_000))
@@ -20,93 +17,75 @@ struct ResponseCacheTests {
         CachedExchange(cache ?? self.cache, clock, respond)
     }
 
-    /// A response whose body is the number of the request.
-    static let numbered: ScriptedExchanges.Response = { _, number in
-        .scripted(200, ["Cache-Control": "max-age=60"], body: Data("\(number)".utf8))
-    }
-
     @Test func `a sign-in that replaces a session deletes the responses of the earlier one`() async throws {
-        let get = exchange(Self.numbered)
-        for session in [alice, bob, nil] as [SessionID?] { _ = try await get(session: session) }
-        await cache.deleteResponses(atEndOf: PassingSession(passed: [.unknown, .signedIn(alice), .signedIn(alice)]))
-        #expect(try await get(session: alice).body == Data("1".utf8), "the responses of the current session stay")
+        let get = exchange(ScriptedExchanges.numbered())
+        for session in [.alice, .bob, nil] as [SessionID?] { _ = try await get(session: session) }
+        await cache.deleteResponses(atEndOf: PassingSession(passed: [.unknown, .signedIn(.alice), .signedIn(.alice)]))
+        #expect(try await get(session: .alice).body == Data("1".utf8), "the responses of the current session stay")
         #expect(cache.count == 2)
-        await cache.deleteResponses(atEndOf: PassingSession(passed: [.signedIn(alice), .signedIn(bob)]))
+        await cache.deleteResponses(atEndOf: PassingSession(passed: [.signedIn(.alice), .signedIn(.bob)]))
         #expect(cache.count == 1)
         #expect(try await get(session: nil).body == Data("3".utf8))
     }
 
-    @Test(arguments: [SessionState.signedOut(.byUser), .signedIn(bob)])
-    func `an exchange that starts after the end of its session stores nothing`(end: SessionState) async throws {
-        let get = exchange(Self.numbered)
-        await cache.deleteResponses(atEndOf: PassingSession(passed: [.signedIn(alice), end]))
-        _ = try await get(session: alice)
-        #expect(cache.count == 0)
-        _ = try await get(session: bob)
-        #expect(cache.count == 1)
+    private static let thousand = (0..<1_000).map { SessionState.signedIn(SessionID(rawValue: "\($0)")) }
+
+    /// The states of the session, the session of the exchange, and how many responses are kept then.
+    @Test(
+        arguments: [
+            ([.signedIn(.alice), .signedOut(.byUser)], .alice, 0), ([.signedIn(.alice), .signedIn(.bob)], .alice, 0),
+            ([.signedIn(.alice), .signedOut(.byUser)], .bob, 1), ([.signedIn(.alice), .signedIn(.bob)], .bob, 1),
+            ([.signedIn(.alice), .signedOut(.byUser), .signedIn(.alice)], .alice, 1),
+            // A bounded number of ended sessions is remembered, the last ones.
+            (thousand, SessionID(rawValue: "998"), 0), (thousand, SessionID(rawValue: "0"), 1),
+        ] as [([SessionState], SessionID, Int)])
+    func `an exchange that starts after the end of its session stores nothing`(
+        passed: [SessionState], session: SessionID, kept: Int
+    ) async throws {
+        await cache.deleteResponses(atEndOf: PassingSession(passed: passed))
+        _ = try await exchange(ScriptedExchanges.numbered())(session: session)
+        #expect(cache.count == kept)
     }
 
     @Test func `what is under way for the session that signs in is stored, and for another one not`() async throws {
         let gate = Gate()
         let get = exchange { _, _ in
             await gate.pass()
-            return .scripted(200, ["Cache-Control": "max-age=60"])
+            return .scripted(200, .fresh)
         }
-        let requests = [alice, bob].map { session in Task { try await get(session: session) } }
+        let requests = [SessionID.alice, .bob].map { session in Task { try await get(session: session) } }
         try await gate.arrivals(atLeast: 2)
-        await cache.deleteResponses(atEndOf: PassingSession(passed: [.signedIn(bob)]))
+        await cache.deleteResponses(atEndOf: PassingSession(passed: [.signedIn(.bob)]))
         gate.open()
         for request in requests { _ = try await request.value }
         #expect(cache.count == 1)
-        _ = try await get(session: bob)
+        _ = try await get(session: .bob)
         #expect(get.requests.values.count == 2)
     }
 
-    @Test func `what is under way when all is deleted is not stored, whichever session is signed in`() async throws {
-        let gate = Gate()
-        let get = exchange { _, _ in
-            await gate.pass()
-            return .scripted(200, ["Cache-Control": "max-age=60"])
-        }
-        await cache.deleteResponses(atEndOf: PassingSession(passed: [.signedIn(alice)]))
-        let request = Task { try await get(session: alice) }
-        try await gate.arrivals(atLeast: 1)
-        cache.deleteAll()
-        await cache.deleteResponses(atEndOf: PassingSession(passed: [.signedIn(alice)]))
-        gate.open()
-        _ = try await request.value
-        #expect(cache.count == 0)
-    }
+    /// What happens while a response is under way.
+    enum Change: CaseIterable { case sessionEnds, allIsDeleted, urlChanges }
 
-    @Test func `a bounded number of ended sessions is remembered, the last ones`() async throws {
-        let get = exchange(Self.numbered)
-        let sessions = (0..<1_000).map { SessionID(rawValue: "\($0)") }
-        await cache.deleteResponses(atEndOf: PassingSession(passed: sessions.map { .signedIn($0) }))
-        _ = try await get(session: sessions[998])
-        #expect(cache.count == 0)
-        _ = try await get(session: sessions[0])
-        #expect(cache.count == 1)
-    }
-
-    @Test func `a session that is signed in again is no longer an ended one`() async throws {
-        let get = exchange(Self.numbered)
-        let states: [SessionState] = [.signedIn(alice), .signedOut(.byUser), .signedIn(alice)]
-        await cache.deleteResponses(atEndOf: PassingSession(passed: states))
-        _ = try await get(session: alice)
-        #expect(cache.count == 1)
-    }
-
-    @Test func `a response under way while its URL is changed is not stored`() async throws {
+    @Test(arguments: Change.allCases)
+    func `a response that was under way is not stored after a change`(change: Change) async throws {
         let gate = Gate()
         let get = exchange { request, _ in
             if request.head.method == .get { await gate.pass() }
-            return .scripted(200, ["Cache-Control": "max-age=60"])
+            return .scripted(200, .fresh)
         }
-        let slow = Task { try await get() }
+        let signedIn = PassingSession(passed: [.signedIn(.alice)])
+        await cache.deleteResponses(atEndOf: signedIn)
+        let request = Task { try await get(session: .alice) }
         try await gate.arrivals(atLeast: 1)
-        _ = try await get(method: .put)
+        switch change {
+        case .sessionEnds: cache.deleteResponses(of: .alice)
+        case .allIsDeleted:
+            cache.deleteAll()
+            await cache.deleteResponses(atEndOf: signedIn)
+        case .urlChanges: _ = try await get(method: .put)
+        }
         gate.open()
-        _ = try await slow.value
+        _ = try await request.value
         #expect(cache.count == 0)
     }
 
@@ -125,11 +104,11 @@ struct ResponseCacheTests {
 
     @Test(arguments: [(5, 5), (20, 18), (1, 1)])
     func `eviction leaves nine tenths of the entries, rounded up`(maximum: Int, kept: Int) async throws {
-        let place = try TemporaryFile(Data())
-        let folder = place.url.deletingLastPathComponent().appendingPathComponent("cache")
+        let place = TemporaryFolder()
+        let folder = place.fresh()
         let inFolder = try ResponseCache(folder: folder, limits: .of(entries: maximum))
         for cache in [ResponseCache(limits: .of(entries: maximum)), inFolder] {
-            let get = exchange(with: cache, Self.numbered)
+            let get = exchange(with: cache, ScriptedExchanges.numbered())
             for number in 0...maximum { _ = try await get("\(number)") }
             #expect(cache.count == kept)
             #expect(try await get("\(maximum)").body == Data("\(maximum + 1)".utf8), "the newest is kept")
@@ -137,11 +116,11 @@ struct ResponseCacheTests {
     }
 
     @Test func `a newest response over nine tenths of the bytes is kept`() async throws {
-        let place = try TemporaryFile(Data())
-        let folder = place.url.deletingLastPathComponent().appendingPathComponent("cache")
+        let place = TemporaryFolder()
+        let folder = place.fresh()
         let cache = try ResponseCache(folder: folder, limits: .of(bytes: 1_000))
         let get = exchange(with: cache) { _, _ in
-            .scripted(200, ["Cache-Control": "max-age=60"], body: Data(count: 650))
+            .scripted(200, .fresh, body: Data(count: 650))
         }
         for path in ["1", "2"] { _ = try await get(path) }
         #expect(cache.count == 1 && cache.size > 900)

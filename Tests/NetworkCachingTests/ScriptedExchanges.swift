@@ -61,6 +61,24 @@ struct CachedExchange {
     }
 }
 
+extension SessionID {
+    /// The sessions in the context of a request.
+    static let alice = SessionID(rawValue: "session-a")
+    static let bob = SessionID(rawValue: "session-b")
+}
+
+extension HTTPHeaders {
+    /// Those of a response that is fresh for a minute.
+    static let fresh: HTTPHeaders = ["Cache-Control": "max-age=60"]
+}
+
+extension ScriptedExchanges {
+    /// A response whose body is the number of the request.
+    static func numbered(_ headers: HTTPHeaders = .fresh) -> Response {
+        { _, number in .scripted(200, headers, body: Data("\(number)".utf8)) }
+    }
+}
+
 extension HTTPTransportResponse {
     static func scripted(_ status: Int = 200, _ headers: HTTPHeaders = [:], body: Data = Data("body".utf8)) -> Self {
         HTTPTransportResponse(head: HTTPResponseHead(status: status, headers: headers), body: HTTPBody(body))

@@ -1,5 +1,6 @@
 import Foundation
 import NetworkCore
+import TestSupport
 import Testing
 
 @testable import NetworkExchange
@@ -140,6 +141,25 @@ struct ExchangeStateTests {
         #expect(read(&state) == "cut")
     }
 
+    @Test func `pieces that arrive together are kept for a reader that waits, and the first one is due once`() throws {
+        var state = Phase.reading.state
+        let first = state.keep(Data("aa".utf8), holdingAt: 4, at: .seconds(4))
+        let second = state.keep(Data("bb".utf8), holdingAt: 4, at: .seconds(4))
+        #expect(first?.isHeld == false && first?.isDue == true)
+        #expect(second?.isHeld == true && second?.isDue == false)
+        let delivery = state.deliver(holdingAt: 4, at: .seconds(5))
+        #expect(delivery?.waiter == 2 && delivery?.piece == Data("aa".utf8))
+        #expect(delivery?.demands == true, "the server goes on")
+        #expect(state.deliver(holdingAt: 4, at: .seconds(5)) == nil)
+        guard case .reads(let rest, _) = state.read(3, holdingAt: 4, at: .seconds(5)) else {
+            Issue.record("a piece that has arrived is not read")
+            return
+        }
+        #expect(try rest.get() == Data("bb".utf8))
+        _ = state.end(.success([:]), keepsUnread: true, at: .seconds(6))
+        #expect(state.keep(Data("late".utf8), holdingAt: 4, at: .seconds(7)) == nil)
+    }
+
     @Test func `the server waits at the limit, until less than that is unread`() {
         var state = Phase.receiving.state
         #expect(receive("aa", by: &state, limit: 4) == "kept")
@@ -173,93 +193,73 @@ struct ExchangeStateTests {
 
 @Suite("Time limits of an exchange")
 struct ExchangeLimitTests {
-    private typealias Phase = ExchangeStateTests.Phase
+    typealias Phase = ExchangeStateTests.Phase
 
-    private static func request(idle: Int, toHead: Int? = nil, toEnd: Int? = nil) throws -> HTTPTransportRequest {
-        HTTPTransportRequest(
-            head: HTTPRequestHead(url: try #require(URL(string: "http://localhost"))), idleTimeout: .seconds(idle),
-            timeToHead: toHead.map { .seconds($0) }, timeToEnd: toEnd.map { .seconds($0) })
-    }
+    /// When a limit is reached, and what the exchange waits for then.
+    private struct Limit: Equatable {
+        let seconds: Int
+        let wait: NetworkError.Wait?
 
-    /// When the first limit is reached, in seconds, and what its error says.
-    private static func limit(
-        of state: ExchangeStateTests.State, _ request: HTTPTransportRequest
-    ) -> (Int, HTTPTransportError)? {
-        state.limit(of: request).map { (Int($0.at.components.seconds), $0.error) }
-    }
-
-    @Test func `no idle time counts while an exchange waits for a connection`() throws {
-        let state = Phase.queued.state
-        #expect(state.limit(of: try Self.request(idle: 5)) == nil)
-        let total = try #require(Self.limit(of: state, Self.request(idle: 5, toHead: 60)))
-        #expect(total.0 == 60 && total.1.waitedFor == .connection)
-    }
-
-    @Test func `the idle time counts from the last activity`() throws {
-        var state = Phase.awaitingHead.state
-        let request = try Self.request(idle: 5, toHead: 60)
-        let before = try #require(Self.limit(of: state, request))
-        #expect(before.0 == 6 && before.1.code == .timedOut && before.1.waitedFor == .connection)
-        state.touch(at: .seconds(10))
-        #expect(try #require(Self.limit(of: state, request)).0 == 15)
-        state.send(at: .seconds(20))
-        let sent = try #require(Self.limit(of: state, request))
-        #expect(sent.0 == 25 && sent.1.waitedFor == .responseHead)
-        _ = state.sent(more: 1, at: .seconds(30))
-        #expect(try #require(Self.limit(of: state, request)).0 == 35)
-        _ = state.sent(1, at: .seconds(40))
-        #expect(try #require(Self.limit(of: state, request)).0 == 45)
-        _ = state.receive(ExchangeStateTests.head, at: .seconds(50))
-        let after = try #require(Self.limit(of: state, request))
-        #expect(after.0 == 55 && after.1.waitedFor == .responseBody)
-    }
-
-    @Test func `pieces that arrive together are kept for a reader that waits, and the first one is due once`() throws {
-        var state = Phase.reading.state
-        let first = state.keep(Data("aa".utf8), holdingAt: 4, at: .seconds(4))
-        let second = state.keep(Data("bb".utf8), holdingAt: 4, at: .seconds(4))
-        #expect(first?.isHeld == false && first?.isDue == true)
-        #expect(second?.isHeld == true && second?.isDue == false)
-        let delivery = state.deliver(holdingAt: 4, at: .seconds(5))
-        #expect(delivery?.waiter == 2 && delivery?.piece == Data("aa".utf8))
-        #expect(delivery?.demands == true, "the server goes on")
-        #expect(state.deliver(holdingAt: 4, at: .seconds(5)) == nil)
-        guard case .reads(let rest, _) = state.read(3, holdingAt: 4, at: .seconds(5)) else {
-            Issue.record("a piece that has arrived is not read")
-            return
+        init(_ seconds: Int, _ wait: NetworkError.Wait?) {
+            self.seconds = seconds
+            self.wait = wait
         }
-        #expect(try rest.get() == Data("bb".utf8))
-        _ = state.end(.success([:]), keepsUnread: true, at: .seconds(6))
-        #expect(state.keep(Data("late".utf8), holdingAt: 4, at: .seconds(7)) == nil)
     }
 
-    @Test func `no idle time counts while the server waits for the reader`() throws {
+    /// The first limit of an exchange.
+    private func limit(
+        of state: ExchangeStateTests.State, idle: Int, toHead: Int? = nil, toEnd: Int? = nil
+    ) -> Limit? {
+        let request = HTTPTransportRequest(
+            head: HTTPRequestHead(url: baseURL), idleTimeout: .seconds(idle), timeToHead: toHead.map { .seconds($0) },
+            timeToEnd: toEnd.map { .seconds($0) })
+        guard let limit = state.limit(of: request) else { return nil }
+        #expect(limit.error.code == .timedOut)
+        return Limit(Int(limit.at.components.seconds), limit.error.waitedFor)
+    }
+
+    @Test func `no idle time counts while an exchange waits for a connection`() {
+        #expect(limit(of: Phase.queued.state, idle: 5) == nil)
+        #expect(limit(of: Phase.queued.state, idle: 5, toHead: 60) == Limit(60, .connection))
+    }
+
+    @Test func `the idle time counts from the last activity`() {
+        var state = Phase.awaitingHead.state
+        #expect(limit(of: state, idle: 5, toHead: 60) == Limit(6, .connection))
+        state.touch(at: .seconds(10))
+        #expect(limit(of: state, idle: 5, toHead: 60) == Limit(15, .connection))
+        state.send(at: .seconds(20))
+        #expect(limit(of: state, idle: 5, toHead: 60) == Limit(25, .responseHead))
+        _ = state.sent(more: 1, at: .seconds(30))
+        #expect(limit(of: state, idle: 5, toHead: 60)?.seconds == 35)
+        _ = state.sent(1, at: .seconds(40))
+        #expect(limit(of: state, idle: 5, toHead: 60)?.seconds == 45)
+        _ = state.receive(ExchangeStateTests.head, at: .seconds(50))
+        #expect(limit(of: state, idle: 5, toHead: 60) == Limit(55, .responseBody))
+    }
+
+    @Test func `no idle time counts while the server waits for the reader`() {
         var state = Phase.receiving.state
-        let request = try Self.request(idle: 5)
         _ = state.keep(Data("ab".utf8), holdingAt: 2, at: .seconds(10))
-        #expect(state.limit(of: request) == nil)
-        #expect(try #require(Self.limit(of: state, Self.request(idle: 5, toEnd: 90))).0 == 90)
+        #expect(limit(of: state, idle: 5) == nil)
+        #expect(limit(of: state, idle: 5, toEnd: 90)?.seconds == 90)
         _ = state.read(2, holdingAt: 2, at: .seconds(30))
-        #expect(try #require(Self.limit(of: state, request)).0 == 35)
+        #expect(limit(of: state, idle: 5)?.seconds == 35)
     }
 
     @Test(arguments: [
         (Phase.queued, NetworkError.Wait.connection, 20), (.awaitingHead, .connection, 20),
         (.headArrived, .responseBody, 40), (.reading, .responseBody, 40),
     ])
-    func `a longest time names what the exchange waits for`(
-        phase: ExchangeStateTests.Phase, wait: NetworkError.Wait, seconds: Int
-    ) throws {
-        let limit = try #require(Self.limit(of: phase.state, Self.request(idle: 500, toHead: 20, toEnd: 40)))
-        #expect(limit.0 == seconds && limit.1.waitedFor == wait)
+    func `a longest time names what the exchange waits for`(phase: Phase, wait: NetworkError.Wait, seconds: Int) {
+        #expect(limit(of: phase.state, idle: 500, toHead: 20, toEnd: 40) == Limit(seconds, wait))
     }
 
     @Test(arguments: [(2, NetworkError.Wait.responseHead), (19, .responseHead), (20, .connection), (21, .connection)])
-    func `once a byte may be sent, the head is waited for`(seconds: Int, wait: NetworkError.Wait) throws {
+    func `once a byte may be sent, the head is waited for`(seconds: Int, wait: NetworkError.Wait) {
         var state = Phase.awaitingHead.state
         state.send(at: .seconds(seconds))
         state.send(at: .seconds(seconds + 30))
-        let limit = try #require(Self.limit(of: state, Self.request(idle: 500, toHead: 20)))
-        #expect(limit.0 == 20 && limit.1.waitedFor == wait && state.isSent)
+        #expect(limit(of: state, idle: 500, toHead: 20) == Limit(20, wait) && state.isSent)
     }
 }

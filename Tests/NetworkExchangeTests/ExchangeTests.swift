@@ -64,20 +64,37 @@ struct ExchangeTests {
         Task { [driver, lane] in try await exchange.response(from: driver, through: lane) }
     }
 
-    /// An exchange that has begun, and its response.
-    private func begun(unreadLimit: Int = 1_000) async throws -> (Exchange, HTTPTransportResponse) {
-        let exchange = try exchange(unreadLimit: unreadLimit)
+    /// An exchange whose driver has started.
+    private func startedExchange(
+        idle: Int = 500, unreadLimit: Int = 1_000
+    ) async throws -> (Exchange, Task<HTTPTransportResponse, any Error>) {
+        let exchange = try exchange(idle: idle, unreadLimit: unreadLimit)
         let task = response(of: exchange)
         try await driver.started.passUnlessCancelled()
+        return (exchange, task)
+    }
+
+    /// An exchange that waits for a place, because another one has it.
+    private func queuedExchange(
+        over clock: (any TimeSource)? = nil, idle: Int = 500, toHead: Int? = nil
+    ) async throws -> (Exchange, Task<HTTPTransportResponse, any Error>) {
+        #expect(lane.acquire(for: self.clock) {})
+        let exchange = try exchange(over: clock, idle: idle, toHead: toHead)
+        let task = response(of: exchange)
+        try await queued.passUnlessCancelled()
+        return (exchange, task)
+    }
+
+    /// An exchange that has begun, and its response.
+    private func begun(unreadLimit: Int = 1_000) async throws -> (Exchange, HTTPTransportResponse) {
+        let (exchange, task) = try await startedExchange(unreadLimit: unreadLimit)
         exchange.receive(HTTPResponseHead(status: 200))
         exchange.deliverHead()
         return (exchange, try await task.value)
     }
 
     @Test func `a response is delivered in order, and its metrics last`() async throws {
-        let exchange = try exchange()
-        let task = response(of: exchange)
-        try await driver.started.passUnlessCancelled()
+        let (exchange, task) = try await startedExchange()
         exchange.markSending()
         #expect(exchange.receive(HTTPResponseHead(status: 200)))
         #expect(!exchange.receive(Data("ab".utf8)))
@@ -94,10 +111,8 @@ struct ExchangeTests {
     }
 
     @Test func `an exchange waits for a place in its lane, and leaves it at its end`() async throws {
-        let (first, second) = (try exchange(), try exchange())
-        let firstTask = response(of: first)
-        try await driver.started.passUnlessCancelled()
-        let waiting = Driver()
+        let (first, firstTask) = try await startedExchange()
+        let (second, waiting) = (try exchange(), Driver())
         let secondTask = Task { [lane] in try await second.response(from: waiting, through: lane) }
         try await queued.passUnlessCancelled()
         #expect(waiting.calls.values.isEmpty)
@@ -110,10 +125,7 @@ struct ExchangeTests {
     }
 
     @Test func `a caller that is cancelled while it waits for a place takes none`() async throws {
-        #expect(lane.acquire(for: clock) {})
-        let exchange = try exchange()
-        let task = response(of: exchange)
-        try await queued.passUnlessCancelled()
+        let (_, task) = try await queuedExchange()
         await expectCancellation(of: task)
         let served = Recorder<String>()
         #expect(!lane.acquire(for: driver) { served.record("next") })
@@ -123,10 +135,7 @@ struct ExchangeTests {
     }
 
     @Test func `an exchange that ends as it gets its place leaves it to the next one`() async throws {
-        #expect(lane.acquire(for: clock) {})
-        let exchange = try exchange(over: HookedTimeSource(clock: clock))
-        let task = response(of: exchange)
-        try await queued.passUnlessCancelled()
+        let (exchange, task) = try await queuedExchange(over: HookedTimeSource(clock: clock))
         // Between the turn and the start, the exchange reads the clock.
         HookedTimeSource.$hook.withValue({ exchange.cancel(CancellationError()) }) { lane.release() }
         await #expect(throws: CancellationError.self) { try await task.value }
@@ -167,15 +176,6 @@ struct ExchangeTests {
         #expect(driver.calls.values == ["start", "demand", "end HTTPTransportError"])
     }
 
-    @Test func `a turn that comes while the limits are read has its idle limit watched`() async throws {
-        let exchange = try exchange(idle: 5, toHead: 60)
-        let task = response(of: exchange)
-        try await driver.started.passUnlessCancelled()
-        try await clock.advance(by: .seconds(5), whenAsleep: 1)
-        let error = await #expect(throws: HTTPTransportError.self) { try await task.value }
-        #expect(error?.code == .timedOut && error?.waitedFor == .connection)
-    }
-
     @Test func `a reader that waits is resumed once for what arrives together, and before the end`() async throws {
         let (exchange, response) = try await begun()
         let reading = Task {
@@ -195,10 +195,7 @@ struct ExchangeTests {
     }
 
     @Test func `the wait for a place is watched, and is no idle time`() async throws {
-        #expect(lane.acquire(for: clock) {})
-        let exchange = try exchange(idle: 5, toHead: 60)
-        let task = response(of: exchange)
-        try await queued.passUnlessCancelled()
+        let (_, task) = try await queuedExchange(idle: 5, toHead: 60)
         // The watch of the wait has the idle time of a later start. Nothing ends there.
         try await clock.advance(by: .seconds(5), whenAsleep: 1)
         try await clock.sleepers(atLeast: 1)
@@ -211,9 +208,7 @@ struct ExchangeTests {
     }
 
     @Test func `activity prolongs the idle time`() async throws {
-        let exchange = try exchange(idle: 5)
-        let task = response(of: exchange)
-        try await driver.started.passUnlessCancelled()
+        let (exchange, task) = try await startedExchange(idle: 5)
         try await clock.sleepers(atLeast: 1)
         clock.advance(by: .seconds(4))
         exchange.touch()

@@ -16,21 +16,12 @@ struct LaneTableTests {
         #expect(first === again && first !== other && table.count == 2)
     }
 
-    @Test func `lanes without an exchange do not add up, and those in use stay`() {
+    @Test(arguments: [(10, 100_000), (2_000, 2_000)])
+    func `any number of lanes may be in use and stay, and the others do not add up`(inUse: Int, all: Int) {
         var table = Table()
-        let used = (0..<10).map { lane($0, in: &table) }
-        for number in 10..<100_000 { _ = lane(number, in: &table) }
-        #expect(table.count <= Table.keptLanes)
-        for (number, lane) in used.enumerated() {
-            let found = self.lane(number, in: &table)
-            #expect(found === lane)
-        }
-    }
-
-    @Test func `any number of lanes may be in use`() {
-        var table = Table()
-        let used = (0..<2_000).map { lane($0, in: &table) }
-        #expect(table.count == used.count)
+        let used = (0..<inUse).map { lane($0, in: &table) }
+        for number in inUse..<all { _ = lane(number, in: &table) }
+        #expect(table.count <= max(Table.keptLanes, inUse))
         for (number, lane) in used.enumerated() {
             let found = self.lane(number, in: &table)
             #expect(found === lane)
@@ -53,4 +44,18 @@ struct LaneTableTests {
 
     private let exchange = Exchanging()
     private final class Exchanging: Sendable {}
+}
+
+@Suite("Queue")
+struct QueueTests {
+    @Test func `a queue keeps its order through many additions and removals`() {
+        var queue = Queue<Int>()
+        var taken: [Int] = []
+        for number in 0..<10_000 {
+            queue.append(number)
+            if number % 3 != 0, let next = queue.popFirst() { taken.append(next) }
+        }
+        while let next = queue.popFirst() { taken.append(next) }
+        #expect(taken == Array(0..<10_000) && queue.isEmpty)
+    }
 }

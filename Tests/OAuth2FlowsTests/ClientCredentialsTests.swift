@@ -29,9 +29,7 @@ import TokenRefresh
             clock: clock)
     }
 
-    @Test func `the call has the form of RFC 6749, with scope and target, and the client's authentication`()
-        async throws
-    {
+    @Test func `the call has the form of RFC 6749, with scope, target and client`() async throws {
         let transport = StubTransport(.any ~> .text(Self.token), .any ~> .text(Self.token))
         var handler = handler(NetworkClient(transport), scope: "read write")
         handler.target = try OAuth2Target(resources: [.api])
@@ -46,9 +44,7 @@ import TokenRefresh
         #expect(transport.requests.last?.text == "grant_type=client_credentials")
     }
 
-    @Test func `G31: the token comes with its lifetime and the scope that it was asked for, and no refresh token`()
-        async throws
-    {
+    @Test func `G31: the token comes with lifetime and scope, and without a refresh token`() async throws {
         let text = #"{"access_token":"fixture-access","expires_in":60,"scope":"read","refresh_token":"fixture-next"}"#
         let network = NetworkClient(StubTransport(.any ~> .text(text)))
         let tokens = try await handler(network, scope: "read write").refresh(first)
@@ -60,16 +56,12 @@ import TokenRefresh
     @Test func `it needs no refresh token, and its call may be repeated`() {
         let handler = handler(NetworkClient(StubTransport()))
         #expect(!handler.needsRefreshToken && handler.replayTolerance == .sameKey)
-        let ofUsers = OAuth2TokenRefreshHandler(StubTransport())
-        #expect(ofUsers.needsRefreshToken && ofUsers.replayTolerance == .none)
     }
 
     @Test(arguments: [
         "invalid_client", "invalid_grant", "interaction_required", "unauthorized_client", "invalid_scope", "own_word",
     ])
-    func `G4: no error ends the session or asks for a user, and each has its status and code`(_ code: String)
-        async throws
-    {
+    func `G4: no error ends the session, and each has its status and code`(_ code: String) async throws {
         for status in [400, 401, 403] {
             let response = StubResponse.text(#"{"error":"\#(code)"}"#, status: status)
             let network = NetworkClient(StubTransport(.post("oauth2/token") ~> response))
@@ -79,9 +71,7 @@ import TokenRefresh
         }
     }
 
-    @Test func `G1, G6: over an engine, requests cause one call, and a refused client fails them and ends nothing`()
-        async throws
-    {
+    @Test func `G1, G6: over an engine, requests cause one call, and a refused client ends nothing`() async throws {
         let isKnown = Locked(false)
         let provider = try LoopbackProvider { _ in
             isKnown.withLock { $0 }
@@ -98,18 +88,5 @@ import TokenRefresh
         let requests = (0..<20).map { _ in Task { try await session.token().value } }
         for request in requests { #expect(try await request.value == "fixture-access") }
         #expect(provider.calls.map { $0["grant_type"] } == [["client_credentials"], ["client_credentials"]])
-    }
-
-    @Test func `G12: over an engine, a call whose response is lost is repeated`() async throws {
-        let calls = Locked(0)
-        let provider = try LoopbackProvider { _ in
-            let number = calls.withLock { calls in
-                calls += 1
-                return calls
-            }
-            return number == 1 ? .close : .json(Self.token)
-        }
-        #expect(try await session(at: provider, ManualTimeSource()).token().value == "fixture-access")
-        #expect(calls.withLock { $0 } == 2)
     }
 }

@@ -127,6 +127,15 @@ import Testing
         #expect(clock.pauses == [5, 5, 2])
     }
 
+    @Test func `the target is named when the sign-in asks for the code and for the tokens`() async throws {
+        let provider = try LoopbackProvider()
+        var signIn = provider.deviceSignIn()
+        signIn.target = try OAuth2Target(resources: [.api, .tokenEndpoint], audiences: ["notes"])
+        try await signIn.start(session) { _ in }
+        #expect(provider.calls.map(\.path) == ["/device", "/token"])
+        for call in provider.calls { #expect(call["resource"].count == 2 && call["audience"] == ["notes"]) }
+    }
+
     @Test func `a cancelled sign-in ends at once`() async throws {
         let transport = StubTransport(.any ~> Self.code())
         let clock = ManualTimeSource()

@@ -6,7 +6,6 @@ import OAuth2Flows
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct DiscoveryTests {
-    private let issuer = URL(string: "https://id.example.com/tenant")
     private let transport = StubTransport()
 
     private func metadata(issuer: String = "https://id.example.com/tenant", _ members: String = "") -> StubResponse {
@@ -14,10 +13,13 @@ import Testing
     }
 
     /// Reads the description from the responses of one place after the other.
-    private func discover(_ responses: StubResponse..., issuer: URL? = nil) async throws -> OAuth2Server {
+    private func discover(
+        _ responses: StubResponse..., issuer: String = "https://id.example.com/tenant", tenants: OAuth2Tenants? = nil
+    ) async throws -> OAuth2Server {
         for response in responses { transport.add(.any ~> response) }
         return try await OAuth2Server.discover(
-            issuer: try #require(issuer ?? self.issuer), network: NetworkClient(baseURL: .api, transport: transport))
+            issuer: try #require(URL(string: issuer)), tenants: tenants,
+            network: NetworkClient(baseURL: .api, transport: transport))
     }
 
     @Test func `the description is read from the location of RFC 8414`() async throws {
@@ -33,21 +35,17 @@ import Testing
         #expect(server.deviceAuthorizationEndpoint == nil)
     }
 
-    @Test func `the description says where requests are pushed, and whether they must be`() async throws {
+    @Test func `the description says where requests are pushed, and where the keys are`() async throws {
         let endpoint = #","pushed_authorization_request_endpoint":"https://id.example.com/par""#
-        let required = #","require_pushed_authorization_requests":true"#
+        let required = #","require_pushed_authorization_requests":true,"jwks_uri":"https://id.example.com/keys""#
         for (members, path, isRequired) in [
             ("", nil, false), (endpoint, "/par", false), (endpoint + required, "/par", true),
         ] {
             let server = try await discover(metadata(members))
             #expect(server.pushedAuthorizationRequestEndpoint?.path == path)
             #expect(server.requiresPushedAuthorizationRequests == isRequired)
+            #expect(server.jwksURI?.path == (isRequired ? "/keys" : nil))
         }
-    }
-
-    @Test func `the description says where the server's keys are, over https`() async throws {
-        #expect(try await discover(metadata(#","jwks_uri":"https://id.example.com/keys""#)).jwksURI?.path == "/keys")
-        #expect(try await discover(metadata()).jwksURI == nil)
     }
 
     @Test func `a browser logs out at the server's page, with what the application names`() async throws {
@@ -120,7 +118,7 @@ import Testing
         "http://id.example.com", "https://a:b@id.example.com", "https://id.example.com?a=b", "https://id.example.com#a",
     ])
     func `an invalid issuer is refused, and nothing is sent`(_ issuer: String) async throws {
-        #expect(await signInError { try await discover(issuer: URL(string: issuer)) }?.code == .unsupported)
+        #expect(await signInError { try await discover(issuer: issuer) }?.code == .unsupported)
         #expect(transport.requests.isEmpty)
     }
 
@@ -134,5 +132,31 @@ import Testing
     func `a server that fails is unavailable, and is not taken for one without a description`(_ index: Int) async {
         let (first, second, code) = Self.missing[index]
         #expect(await signInError { try await discover(first, second) }?.code == code)
+    }
+
+    // A server of many tenants, whose description names its issuer with a place for the tenant: Microsoft Entra ID.
+
+    private static let template = "https://login.example.com/{tenantid}/v2.0"
+
+    @Test(arguments: ["common", "organizations"])
+    func `a template is the issuer only where tenants are named`(_ place: String) async throws {
+        let common = "https://login.example.com/\(place)/v2.0"
+        let found = try await discover(metadata(issuer: Self.template), issuer: common, tenants: .all)
+        #expect(found.issuer == Self.template)
+        let described = metadata(issuer: Self.template)
+        let error = await signInError { try await discover(described, described, issuer: common) }
+        #expect(error?.code == .mismatch && error?.reason.contains("tenants") == true)
+    }
+
+    @Test(arguments: [
+        "https://evil.example.com/{tenantid}/v2.0", "https://login.example.com/{tenantid}", "{tenantid}",
+        "https://login.example.com/{tenantid}/{tenantid}", "https://login.example.com/other/v2.0",
+        "https://login.example.com/common/v2.0{tenantid}",
+    ])
+    func `another template is another issuer`(_ issuer: String) async throws {
+        let (common, described) = ("https://login.example.com/common/v2.0", metadata(issuer: issuer))
+        let error = await signInError { try await discover(described, described, issuer: common, tenants: .all) }
+        #expect(error?.code == .mismatch)
+        #expect(try await discover(metadata(issuer: common), issuer: common, tenants: .all).issuer == common)
     }
 }

@@ -12,18 +12,35 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct IDTokenTests {
     private let clock = ManualTimeSource()
     private let key = ServerKey.es256("first")
-    private let server: SigningServer
+    private let server: LoopbackProvider
 
     init() throws {
-        server = try SigningServer(clock.date, [key])
+        server = try LoopbackProvider(clock.date, [key])
     }
 
-    private func code(_ call: () async throws -> some Sendable) async -> String? {
+    /// The rule that a token breaks; `nil`: none.
+    private func rule(brokenBy text: String, for validator: IDTokenValidator? = nil) async -> String? {
         do {
-            _ = try await call()
+            _ = try await (validator ?? server.validator(by: clock)).validate(text)
             return nil
         } catch {
             return (error as? IDTokenError)?.code.rawValue ?? "\(error)"
+        }
+    }
+
+    /// Checks a token with changes: it breaks a rule or none, and the error shows nothing of it.
+    private func expect(
+        _ rule: String?, naming name: String? = nil, claims: Members = [:], header: Members = [:]
+    ) async throws {
+        let text = try key.sign(server.claims.merging(claims) { $1 }, header: header)
+        do {
+            _ = try await server.validator(by: clock).validate(text, nonce: "fixture-nonce")
+            #expect(rule == nil, "\(claims) \(header)")
+        } catch let error as IDTokenError {
+            #expect(error.code.rawValue == rule && name.map(error.reason.contains) ?? true, "\(claims) \(header)")
+            var shown = "\(error) \(String(reflecting: error))"
+            dump(error, to: &shown)
+            for secret in ["fixture-user", "fixture-nonce", "ada@", text] { #expect(!shown.contains(secret)) }
         }
     }
 
@@ -31,7 +48,7 @@ import Testing
     func `a token that its server has signed is returned with its claims`(_ algorithm: String) async throws {
         struct Profile: Decodable { let email: String }
         let key = try ServerKey.of(algorithm, "first")
-        let server = try SigningServer(clock.date, [key, .es256("other")])
+        let server = try LoopbackProvider(clock.date, [key, .es256("other")])
         let claims = server.claims.merging([
             "auth_time": "1700000000", "acr": #""urn:mace:incommon:iap:silver""#, "amr": #"["pwd","otp"]"#,
         ]) { $1 }
@@ -73,19 +90,10 @@ import Testing
     func `a claim that breaks a rule refuses the token, and the error names the rule alone`(_ index: Int) async throws {
         let (changes, rule) = Self.changes[index]
         let expiry = Int(clock.date.timeIntervalSince1970) + 300
-        let claims = server.claims.merging(changes) { $1 }.mapValues { value in
+        let claims = changes.mapValues { value in
             value.hasPrefix("EXP") ? "\(expiry + (Int(value.dropFirst(3)) ?? 0))" : value
         }
-        let text = try key.sign(claims)
-        do {
-            _ = try await server.validator(by: clock).validate(text, nonce: "fixture-nonce")
-            #expect(rule == nil)
-        } catch let error as IDTokenError {
-            #expect(error.code.rawValue == rule, "\(changes.keys)")
-            var shown = "\(error) \(String(reflecting: error))"
-            dump(error, to: &shown)
-            for secret in ["fixture-user", "fixture-nonce", "ada@", text] { #expect(!shown.contains(secret)) }
-        }
+        try await expect(rule, claims: claims)
     }
 
     @Test func `without a nonce of the sign-in, one in the token is not compared`() async throws {
@@ -96,9 +104,8 @@ import Testing
         let text = try key.sign(server.claims)
         let date = clock.date
         clock.setDate(date + 86_400)
-        let validator = server.validator(by: clock)
-        #expect(await code { try await validator.validate(text) } == "expired")
-        #expect(try await validator.validate(text, at: date).subject == "fixture-user")
+        #expect(await rule(brokenBy: text) == "expired")
+        #expect(try await server.validator(by: clock).validate(text, at: date).subject == "fixture-user")
     }
 
     static let heads: [(head: Members, rule: String, name: String?)] = [
@@ -113,36 +120,26 @@ import Testing
     @Test(arguments: heads.indices)
     func `a head that breaks a rule refuses the token, an algorithm by its name`(_ index: Int) async throws {
         let (head, rule, name) = Self.heads[index]
-        let text = try key.sign(server.claims, header: head)
-        do {
-            _ = try await server.validator(by: clock).validate(text)
-            Issue.record("\(head) was accepted")
-        } catch let error as IDTokenError {
-            #expect(error.code.rawValue == rule && name.map(error.reason.contains) ?? true, "\(error)")
-        }
+        try await expect(rule, naming: name, header: head)
     }
 
     @Test(arguments: ["", "a", "a.b", "a.b.c", "..", "a.b.c.d", String(repeating: "a", count: 64 * 1_024 + 1)])
     func `what is no token is malformed, and fetches nothing`(_ text: String) async throws {
-        #expect(await code { try await server.validator(by: clock).validate(text) } == "malformed")
-        #expect(await code { try await server.validator(by: clock).validate("a.b.c.d.e") } == "unsupportedAlgorithm")
+        #expect(await rule(brokenBy: text) == "malformed")
+        #expect(await rule(brokenBy: "a.b.c.d.e") == "unsupportedAlgorithm")
         #expect(server.fetches == 0)
     }
 
     @Test(arguments: ServerKey.algorithms)
-    func `a changed token, and one of another key under the same identifier, are refused`(_ algorithm: String)
-        async throws
-    {
+    func `a changed token, and one of another key of that name, are refused`(_ algorithm: String) async throws {
         let keys = try (0..<2).map { _ in try ServerKey.of(algorithm, "first") }
-        let server = try SigningServer(clock.date, [keys[0]])
+        let server = try LoopbackProvider(clock.date, [keys[0]])
         let (right, wrong) = (try keys[0].sign(server.claims), try keys[1].sign(server.claims))
         let other = try keys[0].sign(server.claims.merging(["sub": #""mallory""#]) { $1 })
         let parts = right.split(separator: ".")
         let changed = [parts[0], other.split(separator: ".")[1], parts[2]].joined(separator: ".")
-        let cut = right.dropLast(4)
-        for text in [wrong, changed, String(cut), "\(parts[0]).\(parts[1])."] {
-            #expect(
-                await code { try await server.validator(by: clock).validate(text) } == "invalidSignature", "\(text)")
+        for text in [wrong, changed, String(right.dropLast(4)), "\(parts[0]).\(parts[1])."] {
+            #expect(await rule(brokenBy: text, for: server.validator(by: clock)) == "invalidSignature", "\(text)")
         }
     }
 
@@ -152,17 +149,18 @@ import Testing
         let secret = SymmetricKey(data: key.published.json)
         let code = HMAC<SHA256>.authenticationCode(for: Data(content.utf8), using: secret)
         let text = "\(content).\(Data(code).base64URL)"
-        #expect(await self.code { try await server.validator(by: clock).validate(text) } == "unsupportedAlgorithm")
+        #expect(await rule(brokenBy: text) == "unsupportedAlgorithm")
     }
 
     @Test func `a token and a key without an identifier fit each other`() async throws {
         let (named, unnamed) = (key, ServerKey.es256(nil))
-        let server = try SigningServer(clock.date, [named, unnamed])
+        let server = try LoopbackProvider(clock.date, [named, unnamed])
         let validator = server.validator(by: clock)
-        #expect(try await validator.validate(try unnamed.sign(server.claims)).subject == "fixture-user")
-        #expect(try await validator.validate(try named.sign(server.claims)).subject == "fixture-user")
+        for key in [named, unnamed] {
+            #expect(await rule(brokenBy: try key.sign(server.claims), for: validator) == nil)
+        }
         let stranger = try ServerKey.es256(nil).sign(server.claims)
-        #expect(await code { try await validator.validate(stranger) } == "invalidSignature")
+        #expect(await rule(brokenBy: stranger, for: validator) == "invalidSignature")
     }
 
     @Test func `a server without published keys is an error that says what to set`() async throws {
@@ -170,6 +168,44 @@ import Testing
         let text = try key.sign(server.claims)
         let error = await #expect(throws: IDTokenError.self) { try await validator.validate(text) }
         #expect(error?.code == .keysUnavailable && error?.reason.contains("jwksURI") == true)
+    }
+
+    // A server of many tenants: Microsoft Entra ID.
+
+    private static let template = "https://login.example.com/{tenantid}/v2.0"
+    private static let tenant = "72f988bf-86f1-41af-91ab-2d7cd011db47"
+    private static let other = "9188040d-6c67-4c5b-b112-36a304b66dad"
+
+    /// Claims of a token, whether they are of one of all tenants, and whether of one that is listed.
+    static let tenants: [(issuer: String, tid: String?, ofAll: Bool, ofListed: Bool)] = [
+        ("https://login.example.com/\(tenant)/v2.0", tenant, true, true),
+        ("https://login.example.com/\(other)/v2.0", other, true, false),
+        ("https://login.example.com/\(other)/v2.0", tenant, false, false),
+        ("https://login.example.com/\(tenant)/v2.0", nil, false, false),
+        ("https://login.example.com/common/v2.0", "common", false, false), (template, "{tenantid}", false, false),
+        ("https://evil.example.com/\(tenant)/v2.0", tenant, false, false),
+        ("https://login.example.com/\(tenant)/v1.0", tenant, false, false),
+        ("https://login.example.com//v2.0", "", false, false), ("https://login.example.com/v2.0", "", false, false),
+    ]
+
+    @Test func `a token is of the tenant that its issuer names, which is a GUID`() async throws {
+        let listed = OAuth2Tenants.only([try #require(UUID(uuidString: Self.tenant))])
+        for (issuer, tid, ofAll, ofListed) in Self.tenants {
+            var claims = server.claims.merging(["iss": #""\#(issuer)""#]) { $1 }
+            claims["tid"] = tid.map { #""\#($0)""# }
+            let text = try key.sign(claims)
+            for (tenants, isAccepted) in [(OAuth2Tenants.all, ofAll), (listed, ofListed)] {
+                let validator = server.validator(by: clock) { ($0.issuer, $0.tenants) = (Self.template, tenants) }
+                #expect(await rule(brokenBy: text, for: validator) == (isAccepted ? nil : "wrongIssuer"), "\(issuer)")
+            }
+        }
+    }
+
+    @Test func `a response may name the issuer with any of the tenants`() {
+        var server = OAuth2Server(issuer: Self.template, tokenEndpoint: self.server.url)
+        server.tenants = .all
+        #expect(server.isIssuer("https://login.example.com/\(Self.other)/v2.0"))
+        #expect(!server.isIssuer("https://login.example.com/common/v2.0") && !server.isIssuer(Self.template))
     }
 }
 #endif

@@ -1,9 +1,105 @@
+import AuthInterface
 import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
+import HandlerTesting
+import NetworkCore
+import NetworkTesting
+import NetworkURLSession
 import Testing
 
 @testable import OAuth2Flows
+
+/// A server on loopback whose endpoints are named by their paths, and its clients.
+protocol AuthorizationServer: Sendable {
+    var url: URL { get }
+}
+
+extension AuthorizationServer {
+    var issuer: String { url.absoluteString }
+
+    /// The server with all its endpoints.
+    var description: OAuth2Server {
+        var server = OAuth2Server(
+            issuer: issuer, tokenEndpoint: url.appendingPathComponent("token"),
+            authorizationEndpoint: url.appendingPathComponent("authorize"),
+            deviceAuthorizationEndpoint: url.appendingPathComponent("device"),
+            revocationEndpoint: url.appendingPathComponent("revoke"))
+        server.pushedAuthorizationRequestEndpoint = url.appendingPathComponent("par")
+        server.jwksURI = url.appendingPathComponent("keys")
+        return server
+    }
+
+    var network: NetworkClient { network(over: URLSessionTransport()) }
+
+    func network(over transport: any HTTPTransport) -> NetworkClient {
+        NetworkClient(baseURL: url, transport: transport, interceptors: [RetryPolicy.standard])
+    }
+
+    /// A handler. It revokes tokens where it is said what that ends.
+    func handler(
+        _ client: OAuth2Client = .fixture, over transport: any HTTPTransport = URLSessionTransport(),
+        revocationAffectsSessionOnly: Bool? = nil
+    ) -> OAuth2TokenRefreshHandler {
+        OAuth2TokenRefreshHandler(
+            tokenEndpoint: description.tokenEndpoint,
+            revocationEndpoint: revocationAffectsSessionOnly.flatMap { _ in description.revocationEndpoint },
+            client: client, network: network(over: transport),
+            revocationAffectsSessionOnly: revocationAffectsSessionOnly ?? false)
+    }
+
+    func deviceSignIn(as client: OAuth2Client = .fixture, scope: String? = nil) -> OAuth2DeviceSignIn {
+        OAuth2DeviceSignIn(
+            server: description, client: client, network: network, scope: scope, clock: JumpingClock())
+    }
+
+    #if canImport(CryptoKit) || Crypto
+    func codeSignIn(
+        as client: OAuth2Client = .fixture, scope: String? = nil, _ change: (inout OAuth2Server) -> Void = { _ in }
+    ) -> OAuth2CodeSignIn {
+        var server = description
+        change(&server)
+        return OAuth2CodeSignIn(server: server, client: client, network: network, scope: scope)
+    }
+    #endif
+}
+
+extension RedirectingServer: AuthorizationServer {}
+
+extension OAuth2Client {
+    static let fixture = OAuth2Client.public(id: "fixture-client")
+}
+
+extension TokenBundle {
+    static let signedIn = TokenBundle(accessToken: "fixture-access", refreshToken: "fixture-refresh")
+}
+
+/// The error that a sign-in throws. Another error, or none, is an issue of the test.
+func signInError<Value>(
+    sourceLocation: SourceLocation = #_sourceLocation,
+    of call: () async throws -> Value
+) async -> OAuth2SignInError? {
+    await #expect(throws: OAuth2SignInError.self, sourceLocation: sourceLocation) { _ = try await call() }
+}
+
+extension OAuth2TokenRefreshHandler {
+    /// A handler whose server is a stub.
+    init(_ transport: StubTransport, as client: OAuth2Client = .fixture) {
+        self.init(
+            tokenEndpoint: .tokenEndpoint, revocationEndpoint: .revocationEndpoint, client: client,
+            network: NetworkClient(transport))
+    }
+}
+
+extension Date {
+    /// The date as a header field has it (RFC 9110 §5.6.7).
+    var headerField: String {
+        let format = DateFormatter()
+        (format.locale, format.timeZone) = (Locale(identifier: "en_US_POSIX"), TimeZone(identifier: "GMT"))
+        format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        return format.string(from: self)
+    }
+}
 
 /// An authorization server on loopback. Its endpoints respond as a test scripts them, and else as usual.
 final class LoopbackProvider: AuthorizationServer {
@@ -26,36 +122,51 @@ final class LoopbackProvider: AuthorizationServer {
             authorization = request["Authorization"]
             items = (form?.queryItems ?? []).map { ($0.name, $0.value ?? "") }
         }
+    }
 
-        /// The usual response.
-        fileprivate var response: LoopbackServer.Action {
+    struct State: Sendable {
+        fileprivate var calls: [Call] = []
+        /// Its clock, which responses with tokens show.
+        var date: Date?
+        var keys: LoopbackServer.Action = .respond(404)
+        var idToken: String?
+        var hasRefreshToken = true
+
+        /// The usual response to a call.
+        fileprivate func response(at path: String) -> LoopbackServer.Action {
             switch path {
             case "/par": .json(#"{"request_uri":"urn:example:1","expires_in":60}"#, status: 201)
             case "/device": .json(LoopbackProvider.code)
-            case "/token": .json(LoopbackProvider.tokens)
+            case "/token": .json(tokens, headers: date.map { ["Date": $0.headerField] } ?? [:])
             case "/revoke": .respond(200, headers: ["Content-Type": "text/html"], body: Data("<html></html>".utf8))
+            case "/keys": keys
             default: .respond(404)
             }
         }
+
+        private var tokens: String {
+            let refreshToken = hasRefreshToken ? #","refresh_token":"fixture-refresh""# : ""
+            let id = idToken.map { #","id_token":"\#($0)""# } ?? ""
+            return #"{"access_token":"fixture-access","token_type":"Bearer"\#(refreshToken)\#(id)}"#
+        }
     }
 
-    static let tokens =
-        #"{"access_token":"fixture-access","token_type":"Bearer","refresh_token":"fixture-refresh"}"#
+    static let tokens = #"{"access_token":"fixture-access","token_type":"Bearer","refresh_token":"fixture-refresh"}"#
     private static let code =
         #"{"device_code":"fixture-device","user_code":"A","verification_uri":"https://id.example.com/a"}"#
 
+    let state = Locked(State())
     private let server: LoopbackServer
-    private let received = Locked<[Call]>([])
 
     /// Starts the server.
     ///
     /// - Parameter script: The response to a call, by path; `nil` is the usual one.
     /// - Throws: `POSIXError` when no port is available.
     init(_ script: @escaping @Sendable (Call) -> LoopbackServer.Action? = { _ in nil }) throws {
-        server = try LoopbackServer { [received] request in
+        server = try LoopbackServer { [state] request in
             let call = Call(request)
-            received.withLock { $0.append(call) }
-            return script(call) ?? call.response
+            state.withLock { $0.calls.append(call) }
+            return script(call) ?? state.withLock { $0.response(at: call.path) }
         }
     }
 
@@ -64,7 +175,7 @@ final class LoopbackProvider: AuthorizationServer {
     var url: URL { server.url }
 
     /// The calls, in order.
-    var calls: [Call] { received.withLock { $0 } }
+    var calls: [Call] { state.withLock { $0.calls } }
 
     func calls(at path: String) -> [Call] { calls.filter { $0.path == path } }
 }
@@ -76,11 +187,7 @@ final class PromptUserAgent: OAuth2UserAgent {
     private let count: Int
     private let onShow: @Sendable (URL) throws -> Void
 
-    /// Creates a user agent.
-    ///
-    /// - Parameters:
-    ///   - count: How often the page is shown.
-    ///   - onShow: Is called with the URL of each page.
+    /// Creates a user agent. It shows a page a number of times, and passes each URL on.
     init(showing count: Int = 1, _ onShow: @escaping @Sendable (URL) throws -> Void = { _ in }) {
         (self.count, self.onShow) = (count, onShow)
     }
@@ -101,13 +208,10 @@ final class PromptUserAgent: OAuth2UserAgent {
 #endif
 
 extension URL {
-    /// The values of the items of a query.
-    func values(of name: String) -> [String] {
-        (URLComponents(url: self, resolvingAgainstBaseURL: false)?.queryItems ?? []).filter { $0.name == name }
-            .compactMap(\.value)
-    }
+    private var items: [URLQueryItem] { URLComponents(url: self, resolvingAgainstBaseURL: false)?.queryItems ?? [] }
 
-    var itemNames: Set<String> {
-        Set((URLComponents(url: self, resolvingAgainstBaseURL: false)?.queryItems ?? []).map(\.name))
-    }
+    /// The values of the items of a query.
+    func values(of name: String) -> [String] { items.filter { $0.name == name }.compactMap(\.value) }
+
+    var itemNames: Set<String> { Set(items.map(\.name)) }
 }

@@ -8,36 +8,33 @@ import Testing
 
 /// DI1, DI2: what the words of providers mean, beside what must never end a session.
 @Suite(.timeLimit(.minutes(10))) struct ProviderRefusalTests {
-    /// The rules for a provider, the refusals of a dead refresh token, and what must not be taken for one. Each line is
-    /// a response: the status, fields as `@Name=value`, and the body.
+    /// The rules for a provider, and the lines of its responses by what they mean.
     struct Provider: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let rules: [RefreshRefusalRule]
-        let dead: String
-        let living: String
-        /// Refusals that end the session when they are repeated.
-        var dying = ""
+        private let lines: [(fate: Substring, response: String)]
 
-        init(_ name: String, _ rules: [RefreshRefusalRule], dead: String, living: String, dying: String = "") {
+        init(_ name: String, _ rules: [RefreshRefusalRule], _ lines: some Sequence<Substring>) {
             (testDescription, self.rules) = (name, rules)
-            (self.dead, self.living, self.dying) = (dead, living, dying)
+            self.lines = lines.map { ($0.prefix { $0 != " " }, String($0.dropFirst(7))) }
         }
+
+        func responses(_ fate: String) -> [String] { lines.filter { $0.fate == fate }.map(\.response) }
     }
 
-    static func answers(_ lines: String) -> [StubResponse] {
-        lines.split(separator: "\n").map { line in
-            var words = line.split(separator: " ", omittingEmptySubsequences: false)
-            let status = Int(words.removeFirst()) ?? 0
-            var headers: HTTPHeaders = ["Content-Type": "application/json"]
-            while let field = words.first, field.hasPrefix("@"), let sign = field.firstIndex(of: "=") {
-                try? headers.set(String(field[..<sign].dropFirst()), to: String(field[sign...].dropFirst()))
-                words.removeFirst()
-            }
-            return .status(status, headers: headers, body: Data(words.joined(separator: " ").utf8))
+    /// The response of a line.
+    static func answer(_ line: String) -> StubResponse {
+        var words = line.split(separator: " ", omittingEmptySubsequences: false)
+        let status = Int(words.removeFirst()) ?? 0
+        var headers: HTTPHeaders = ["Content-Type": "application/json"]
+        while let field = words.first, field.hasPrefix("@"), let sign = field.firstIndex(of: "=") {
+            try? headers.set(String(field[..<sign].dropFirst()), to: String(field[sign...].dropFirst()))
+            words.removeFirst()
         }
+        return .status(status, headers: headers, body: Data(words.joined(separator: " ").utf8))
     }
 
-    static func answer(_ status: Int, _ body: String) -> StubResponse { answers("\(status) \(body)")[0] }
+    static func answer(_ status: Int, _ body: String) -> StubResponse { answer("\(status) \(body)") }
 
     static func handler(
         of response: StubResponse, _ rules: [RefreshRefusalRule] = [], as client: OAuth2Client = .fixture
@@ -61,56 +58,48 @@ import Testing
 
     @Test(arguments: providers)
     func `a dead refresh token ends the session, and nothing else does`(_ provider: Provider) async {
-        for (index, response) in Self.answers(provider.dead).enumerated() {
-            #expect(await Self.verdict(on: response, provider.rules) == .rejected, "dead \(index)")
+        for (fate, code) in [("dead", TokenRefreshError.Code.rejected), ("dying", .ambiguous)] {
+            for line in provider.responses(fate) {
+                #expect(await Self.verdict(on: Self.answer(line), provider.rules) == code, "\(line)")
+            }
         }
-        for (index, response) in Self.answers(provider.dying).enumerated() {
-            #expect(await Self.verdict(on: response, provider.rules) == .ambiguous, "dying \(index)")
-        }
-        for (index, response) in Self.answers(provider.living + "\n" + Self.everywhere).enumerated() {
-            let verdict = await Self.verdict(on: response, provider.rules)
-            #expect(verdict == .unavailable || verdict == nil, "living \(index)")
+        for line in provider.responses("living") + Self.everywhere {
+            let verdict = await Self.verdict(on: Self.answer(line), provider.rules)
+            #expect(verdict == .unavailable || verdict == nil, "\(line)")
         }
     }
 
     @Test(arguments: providers.filter { !$0.rules.isEmpty })
     func `a preset holds where it was chosen only`(_ provider: Provider) async {
-        for line in (provider.dead + "\n" + provider.dying).split(separator: "\n") where !line.contains("invalid_grant")
-        {
-            #expect(await Self.verdict(on: Self.answers(String(line))[0], []) == .unavailable, "\(line)")
+        for line in provider.responses("dead") + provider.responses("dying") where !line.contains("invalid_grant") {
+            #expect(await Self.verdict(on: Self.answer(line), []) == .unavailable, "\(line)")
         }
     }
 
     // MARK: What asks the user
 
-    static let demands: [(String, StepUpChallenge)] = [
+    static let demands: [(body: String, challenge: StepUpChallenge)] = [
         (
-            #"{"error":"invalid_grant","suberror":"basic_action","claims":"{\"access_token\":{}}"}"#,
+            #""invalid_grant","suberror":"basic_action","claims":"{\"access_token\":{}}""#,
             StepUpChallenge(.interaction, claims: #"{"access_token":{}}"#, suberror: "basic_action")
         ),
-        (#"{"error":"invalid_grant","claims":{"a":1}}"#, StepUpChallenge(.interaction, claims: #"{"a":1}"#)),
+        (#""invalid_grant","claims":{"a":1}"#, StepUpChallenge(.interaction, claims: #"{"a":1}"#)),
         (
-            #"{"error":"invalid_grant","suberror":"consent_required"}"#,
+            #""invalid_grant","suberror":"consent_required""#,
             StepUpChallenge(.interaction, suberror: "consent_required")
         ),
-        (
-            #"{"error":"invalid_grant","error_subtype":"invalid_rapt"}"#,
-            StepUpChallenge(.interaction, suberror: "invalid_rapt")
-        ),
-        (#"{"error":"interaction_required"}"#, StepUpChallenge(.interaction)),
-        (
-            #"{"error":"login_required","scope":"a b"}"#,
-            StepUpChallenge(.init(rawValue: "login_required"), scope: "a b")
-        ),
-        (#"{"error":"mfa_required"}"#, StepUpChallenge(.init(rawValue: "mfa_required"))),
-        (#"{"error":"consent_required"}"#, StepUpChallenge(.init(rawValue: "consent_required"))),
+        (#""invalid_grant","error_subtype":"invalid_rapt""#, StepUpChallenge(.interaction, suberror: "invalid_rapt")),
+        (#""interaction_required""#, StepUpChallenge(.interaction)),
+        (#""login_required","scope":"a b""#, StepUpChallenge(.init(rawValue: "login_required"), scope: "a b")),
+        (#""mfconsent_required""#, StepUpChallenge(.init(rawValue: "mfconsent_required"))),
+        (#""consent_required""#, StepUpChallenge(.init(rawValue: "consent_required"))),
     ]
 
     @Test(arguments: demands.indices)
     func `G32: a demand of the user ends nothing, and carries what is wanted`(_ index: Int) async {
         let (body, challenge) = Self.demands[index]
         for status in [400, 401, 403] {
-            let error = await Self.error(after: Self.answer(status, body), [])
+            let error = await Self.error(after: Self.answer(status, #"{"error":\#(body)}"#), [])
             #expect(error?.code == .userActionRequired && error?.stepUp == challenge && error?.status == status)
         }
     }

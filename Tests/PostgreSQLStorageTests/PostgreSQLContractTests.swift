@@ -25,7 +25,10 @@ struct PostgreSQLContractTests {
         let server = try await PostgreSQLServer.shared
         try await SharedTokenStoreContract.check(
             reopen: { server.store($0.account, cipher: ScramblingCipher()) },
-            corrupt: { try await server.fill($0.account) },
+            // More than the size limit.
+            corrupt: {
+                try await server.set("ciphertext = decode(repeat('00', 2000000), 'hex'), ended = NULL", of: $0.account)
+            },
             contents: { try await server.contents(of: $0.account) },
             makeEmptyStore: { server.store(cipher: ScramblingCipher()) }
         )
@@ -58,22 +61,10 @@ struct PostgreSQLContractTests {
 }
 
 extension PostgreSQLServer {
-    /// Replaces an account's session by content over the size limit.
-    fileprivate func fill(_ account: String) async throws {
-        try await run(
-            """
-            UPDATE latchkey_tokens SET ciphertext = decode(repeat('00', 2000000), 'hex'), ended = NULL
-            WHERE account = $1
-            """,
-            [.text(account)]
-        )
-    }
-
     fileprivate func contents(of account: String) async throws -> Data {
         let rows = try await run(
             "SELECT coalesce(ciphertext, '') || coalesce(ended, '') FROM latchkey_tokens WHERE account = $1",
-            [.text(account)]
-        )
+            [.text(account)])
         return rows.value(0) ?? Data()
     }
 }

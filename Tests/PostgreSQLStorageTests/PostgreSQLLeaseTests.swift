@@ -14,7 +14,7 @@ import Testing
     "G13: the lease of a fleet has one holder, and survives its connections", .needsPostgreSQL,
     .timeLimit(.minutes(10)))
 struct PostgreSQLLeaseTests {
-    private let other = ProcessIdentity(host: "other-host", process: "4711-other")
+    private let other = ProcessIdentity.other
     private let server: PostgreSQLServer
 
     init() async throws {
@@ -23,18 +23,9 @@ struct PostgreSQLLeaseTests {
 
     @Test func `a holder keeps its lease when all its connections are cut`() async throws {
         let mine = try await server.named().holding(.fleet(1))
-        let lease = try #require(try await mine.lease(waitingAtMost: .zero) as? PostgreSQLTokenStoreLease)
+        let lease = try await mine.lease(waitingAtMost: .zero)
         try await server.cutConnections(of: mine.account)
-
-        let theirs = server.store(mine.account).owned(by: other)
-        #expect(await storeFailure { _ = try await theirs.lease(waitingAtMost: .zero) }?.code == .busy)
-        try await mine.save(.fleet(2))
-        #expect(!lease.isLost)
-        await lease.release()
-        let next = try await theirs.lease(waitingAtMost: .zero)
-        #expect(!next.mayStillCall(.fleet(under: lease)), "the holder has released the lease itself")
-        #expect(try await theirs.load() == .fleet(2))
-        await next.release()
+        try await lease.expectKept(by: mine, before: server.store(mine.account).owned(by: other))
     }
 
     @Test func `a lease holds no connection, and neither does a waiter`() async throws {
@@ -47,9 +38,7 @@ struct PostgreSQLLeaseTests {
         }
         for store in stores { try await store.save(.fleet(1)) }
         let connections = try await server.run(
-            "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1",
-            [.text(first.account)]
-        )
+            "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1", [.text(first.account)])
         #expect((connections.integer(0) ?? 9) <= 2, "one connection serves 20 leases and 20 waiters; one listens")
         for lease in leases { await lease.release() }
         for waiter in waiters { try await waiter.value }
@@ -192,39 +181,26 @@ struct PostgreSQLLeaseTests {
         await (try await store.owned(by: other).lease(waitingAtMost: .zero)).release()
     }
 
-    @Test func `a waiter is notified of the release`() async throws {
-        let limits = PostgreSQLLimits.patient.with {
-            ($0.claim, $0.leasePolling) = (.seconds(3_600), .every(.seconds(3_600)))
-        }
-        let holder = server.store(limits: limits).owned(by: other)
-        let lease = try await holder.lease(waitingAtMost: .zero)
-        let theirs = server.store(holder.account, limits: limits)
-        let changes = theirs.changes
-        try await until { theirs.session.database.changes.isListening }
-        let waiter = Task { try await theirs.lease(waitingAtMost: .seconds(7_200)) }
-        await Task.detached { for _ in 0..<100 { await Task.yield() } }.value
-        await lease.release()
-        await (try await waiter.value).release()
-        _ = changes
-    }
-
-    @Test func `a waiter learns of a release while nothing was listening`() async throws {
+    @Test(arguments: [false, true])
+    func `a waiter is notified of a release, also of one while nothing was listening`(isCut: Bool) async throws {
         // Neither the claim's lapse nor a pause of the waiter comes first.
         let limits = PostgreSQLLimits.patient.with {
             ($0.claim, $0.leasePolling) = (.seconds(1_000_000), .every(.seconds(1_000_000)))
         }
         let holder = server.store(limits: limits).owned(by: other)
         let lease = try await holder.lease(waitingAtMost: .zero)
-        let resting = Gate()
+        let resting = Gate(isOpen: !isCut)
         let clock = CountingClock(resting: resting)
         let theirs = server.named(holder.account, limits: limits, clock: clock)
         let changes = theirs.changes
         try await until { theirs.session.database.changes.isListening }
         let waiter = Task { try await theirs.lease(waitingAtMost: limits.claim * 2) }
         try await until { clock.pauses >= 1 }
-        try await server.cutConnections(of: theirs.account, running: "LISTEN%")
-        // It listens again after a pause, which does not end before the release.
-        try await until { !theirs.session.database.changes.isListening }
+        if isCut {
+            try await server.cutConnections(of: theirs.account, running: "LISTEN%")
+            // It listens again after a pause, which does not end before the release.
+            try await until { !theirs.session.database.changes.isListening }
+        }
         await lease.release()
         resting.open()
         await (try await waiter.value).release()
@@ -248,14 +224,6 @@ struct PostgreSQLLeaseTests {
         await (try await waiting.value).release()
         // The feed and the limits sleep a few times more.
         #expect(Double(pauses) <= elapsed / pause + 6)
-    }
-
-    @Test func `one account's lease does not delay another's`() async throws {
-        let first = server.store()
-        let lease = try await first.lease(waitingAtMost: .zero)
-        let second = try await first.store(for: first.account + "/other").lease(waitingAtMost: .zero)
-        await second.release()
-        await lease.release()
     }
 }
 

@@ -13,7 +13,7 @@ import Testing
     .needsPostgreSQL, .timeLimit(.minutes(10))
 )
 struct PostgreSQLRestartTests {
-    private let other = ProcessIdentity(host: "other-host", process: "4711-other")
+    private let other = ProcessIdentity.other
 
     @Test func `after a restart of the server the holder keeps the lease, even with a short claim`() async throws {
         let server = try await PostgreSQLServer()
@@ -29,8 +29,7 @@ struct PostgreSQLRestartTests {
                 claim_expires = claim_expires - interval '1 hour'
             """
         )
-        let theirs = server.store("account", limits: limits).owned(by: other)
-        try await expectKept(lease, mine, theirs)
+        try await lease.expectKept(by: mine, before: server.store("account", limits: limits).owned(by: other))
         await server.finish()
     }
 
@@ -85,7 +84,7 @@ struct PostgreSQLRestartTests {
     @Test func `a server that restarts during an update has the session afterwards`() async throws {
         let server = try await PostgreSQLServer()
         let cipher = GatedCipher()
-        let store = server.store("account", cipher: cipher, limits: .patient)
+        let store = server.store("account", cipher: cipher)
         let update = Task { try await store.save(.fleet(1)) }
         try await cipher.sealing.arrivals(atLeast: 1)
         try await server.crash()
@@ -105,23 +104,9 @@ struct PostgreSQLRestartTests {
         try await mine.save(.fleet(1))
         let lease = try await mine.lease(waitingAtMost: .zero)
         try await pooler.restart()
-        let theirs = pooler.store("account").owned(by: other)
-        try await expectKept(lease, mine, theirs)
+        try await lease.expectKept(by: mine, before: pooler.store("account").owned(by: other))
         await pooler.finish()
         await server.finish()
-    }
-
-    /// The lease still excludes another process, whose turn comes after a save and the release.
-    private func expectKept(
-        _ lease: any TokenStoreLease, _ mine: PostgreSQLTokenStore, _ theirs: PostgreSQLTokenStore
-    ) async throws {
-        #expect(await storeFailure { _ = try await theirs.lease(waitingAtMost: .zero) }?.code == .busy)
-        try await mine.save(.fleet(2))
-        await lease.release()
-        let next = try await theirs.lease(waitingAtMost: .zero)
-        #expect(!next.mayStillCall(.fleet(under: lease)))
-        #expect(try await theirs.load() == .fleet(2))
-        await next.release()
     }
 }
 #endif

@@ -17,22 +17,13 @@ import Testing
         let samples = Markdown.blocks(of: "swift", in: try Self.text(of: "README.md"))
         let program = try Self.text(of: "Tests/Consumers/Sources/Plain/main.swift")
         let note = "// swift-format-ignore-file: NeverForceUnwrap, OrderedImports"
-        #expect(samples.count >= 2)
+        #expect(samples.count == 2)
         let shown = lines(of: ([note] + samples).joined(separator: "\n\n") + "\n")
         let compiled = lines(of: program)
         for (index, (shown, compiled)) in zip(shown, compiled).enumerated() where shown != compiled {
             Issue.record("main.swift:\(index + 1): \(compiled). The README has: \(shown)")
         }
         #expect(shown.count == compiled.count)
-    }
-
-    @Test func `the first sample of the README is the program that the tests of the app run`() throws {
-        let sample = try #require(Markdown.blocks(of: "swift", in: Self.text(of: "README.md")).first)
-        let server = #"let server = "http://127.0.0.1:8080/api/v1""#
-        #expect(sample.contains(server))
-        let program = sample.replacingOccurrences(of: server, with: "let server = CommandLine.arguments[1]")
-        let note = "// swift-format-ignore-file: NeverForceUnwrap\n\n"
-        #expect(try Self.text(of: "App/Tests/FirstSample/main.swift") == note + program + "\n")
     }
 
     @Test func `the picture of the README has every module`() throws {
@@ -61,9 +52,30 @@ import Testing
         }
     }
 
-    @Test func `the README is one screen and links`() throws {
+    @Test func `the README is short, and says early whether there is a release`() throws {
         let lines = lines(of: try Self.text(of: "README.md"))
-        #expect(lines.count <= 181, "an article of the documentation has room for more")
+        #expect(lines.count <= 151, "a page of the documentation has room for more")
+        #expect(lines.prefix(12).contains { $0.hasPrefix("**Status.**") })
+    }
+
+    @Test func `the figures of the README are those of the benchmarks`() throws {
+        let rows = try Self.text(of: "Benchmarks/README.md").split(separator: "\n").map { line in
+            line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+        }
+        /// The medians of the rows of one metric whose first column ends so.
+        func medians(_ metric: String, of ending: String) -> [Double] {
+            rows.filter { $0.count > 2 && $0[0].hasSuffix(ending) && $0[1] == metric }.compactMap { Double($0[2]) }
+        }
+        let allocations = try #require(rows.first { $0.starts(with: ["with tokens", "allocations"]) }.map { $0[2] })
+        let instructions = try #require(medians("instructions", of: "with tokens").first)
+        let ratios = medians("CPU, ratio", of: ", with tokens")
+        let lowest = try #require(ratios.min())
+        let highest = try #require(ratios.max())
+        let readme = try Self.text(of: "README.md").split(separator: "\n").joined(separator: " ")
+        let thousands = Int((instructions / 1_000).rounded())
+        let own = "\(Int(try #require(Double(allocations)))) allocations and \(thousands),000 instructions"
+        #expect(readme.contains("takes \(own) in the client"))
+        #expect(readme.contains("it takes \(lowest) to \(highest) times the processor time"))
     }
 
     @Test func `every file and folder that the documents name exists`() throws {
@@ -78,10 +90,10 @@ import Testing
         }
     }
 
-    @Test func `every trait is in the README`() async throws {
-        let readme = try Self.text(of: "README.md")
+    @Test func `every trait is in the page of traits`() async throws {
+        let page = try Self.text(of: "Documentation/Latchkey.docc/Traits.md")
         for trait in try await Manifest.root.value.traits {
-            #expect(readme.contains("| `\(trait.name)` |"), "\(trait.name)")
+            #expect(page.contains("| `\(trait.name)` |"), "\(trait.name)")
         }
     }
 

@@ -80,36 +80,54 @@ func storeError(of call: () async throws -> Void) async -> (code: TokenStoreErro
     }
 }
 
-extension FileTokenStore {
-    enum Call: CaseIterable {
-        case read, save, delete, update, lease
-    }
+enum StoreCall: CaseIterable {
+    case load, save, delete, update, lease
+}
 
-    /// Expects that calls fail with a code, and with some words in their reasons.
+extension TokenStore {
+    /// Expects that calls, by default all that the store has, fail with a code, and with some words in their reasons.
     func expectFailures(
-        of calls: [Call] = Call.allCases, _ code: TokenStoreError.Code, _ words: String = "/"
+        of calls: [StoreCall]? = nil, _ code: TokenStoreError.Code, _ words: String? = nil,
+        sourceLocation: SourceLocation = #_sourceLocation
     ) async {
-        for call in calls {
+        let shared = self as? any SharedTokenStore
+        // An error of a file names its path.
+        let words = words ?? (self is FileTokenStore ? "/" : " ")
+        for call in calls ?? (shared == nil ? [.load, .save, .delete] : StoreCall.allCases) {
             let error = await storeError {
                 switch call {
-                case .read: _ = try await read()
+                case .load: _ = try await load()
                 case .save: try await save(.numbered(2))
                 case .delete: try await delete()
-                case .update: try await update { _ in .active(.numbered(9)) }
-                case .lease: _ = try await lease(waitingAtMost: .zero)
+                case .update: try await shared?.update { _ in .active(.numbered(9)) }
+                case .lease: _ = try await shared?.lease(waitingAtMost: .zero)
                 }
             }
-            #expect(error?.code == code, "\(call)")
-            #expect(error?.reason.contains(words) == true, "\(call): \(error?.reason ?? "none")")
+            #expect(error?.code == code, "\(call)", sourceLocation: sourceLocation)
+            let reason = error?.reason ?? "none"
+            #expect(reason.contains(words), "\(call): \(reason)", sourceLocation: sourceLocation)
         }
     }
 }
 
+extension Data {
+    /// A file of version 2 with a checksum, and the given content.
+    static func envelope(_ content: String?) -> Data {
+        Data("\(content.map { $0 + "," } ?? "")\"format\":\"latchkey-tokens\",\"version\":2}".utf8).afterChecksum
+    }
+
+    /// A file with this after its checksum.
+    var afterChecksum: Data { Data("{\"checksum\":\"\(CRC64.text(of: self))\",".utf8) + self }
+}
+
 extension PrivateFolder {
-    /// Opens a folder that exists.
-    static func existing(_ folder: URL) throws -> PrivateFolder {
+    /// Opens a folder that exists, by default as it is, or as it would be on another device.
+    static func existing(_ folder: URL, onDevice device: UInt64? = nil) throws -> PrivateFolder {
         guard let opened = try open(folder.path) else { throw CocoaError(.fileNoSuchFile) }
-        return opened
+        guard let device else { return opened }
+        return PrivateFolder(
+            path: folder.path, descriptor: Descriptor(number: dup(opened.descriptor.number)), access: .owner,
+            identity: FolderIdentity(device: device, inode: opened.identity.inode, fileSystem: 0))
     }
 }
 

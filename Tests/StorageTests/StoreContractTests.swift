@@ -6,11 +6,8 @@ import Testing
 
 @Suite("Every store keeps the contract", .timeLimit(.minutes(10)))
 struct StoreContractTests {
-    @Test func `the memory store is a token store`() async throws {
+    @Test func `the memory store is a token store that the coordinators of a process can share`() async throws {
         try await TokenStoreContract.check(reopen: { $0 }, makeEmptyStore: { MemoryTokenStore() })
-    }
-
-    @Test func `the memory store can be shared by the coordinators of a process`() async throws {
         try await SharedTokenStoreContract.check { MemoryTokenStore() }
     }
 

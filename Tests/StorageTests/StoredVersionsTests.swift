@@ -92,14 +92,14 @@ struct StoredVersionsTests: TemporaryStoreTests {
             lease: "8:42", failure: failure)
         let ordinal = SessionOrdinal(at: .intent)
         let session = StoredSession.active(Self.bundle(intent, signedInAt: .intent).with(ordinal: ordinal))
-        let read = try FirstBuild.read(TokenEnvelope.encode(session))
-        #expect(read.bundle == FirstBuild.Bundle.expected)
+        let read = try EarlierBuild.read(TokenEnvelope.encode(session))
+        #expect(read.bundle == EarlierBuild.Bundle.expected)
 
         for reason in [SignOutReason.byUser, .expired(), .application("disabled"), .never] {
             let end = SessionTombstone(session: .one, reason: reason, date: .intent, upTo: ordinal)
-            let ended = try FirstBuild.read(TokenEnvelope.encode(.tombstone(end))).ended
+            let ended = try EarlierBuild.read(TokenEnvelope.encode(.tombstone(end))).ended
             #expect(ended?.session == "session-1" && ended?.date == end.date.timeIntervalSinceReferenceDate)
-            #expect(ended.map { FirstBuild.reasons.contains($0.reason) } == true, "\(reason)")
+            #expect(ended.map { EarlierBuild.reasons.contains($0.reason) } == true, "\(reason)")
             #expect(ended.map { $0.reason != "application" || $0.text != nil } == true, "\(reason)")
         }
     }
@@ -126,35 +126,78 @@ struct StoredVersionsTests: TemporaryStoreTests {
         #expect(try await store.read() == .tombstone(expected))
         #expect(await storeError { try await store.save(TokenBundle.numbered(9)) }?.code == .superseded)
     }
+
+    @Test(arguments: [Date(timeIntervalSince1970: 1_700_000_000.5), nil])
+    func `G36: a build without ordinals drops that of a session that it refreshes, and the next build has it again`(
+        signedInAt: Date?
+    ) async throws {
+        let ordinal = try #require(SessionOrdinal(rawValue: 1 << 53))
+        let first = TokenBundle(
+            accessToken: "access-1", refreshToken: "refresh-1", generation: 3, signedInAt: signedInAt, ordinal: ordinal)
+        try await store.save(first)
+        #expect(try await store.load() == first)
+
+        var file = try EarlierBuild.read(Data(contentsOf: store.file))
+        file.bundle?.refresh()
+        try store.file.writePrivately(EarlierBuild.write(file))
+        let second = try #require(try await store.load())
+        #expect(second.generation == 4 && second.refreshToken == "refresh-2" && second.storedOrdinal == nil)
+        #expect(second.ordinal == signedInAt.map { SessionOrdinal(at: $0) } ?? .unknown, "that of its sign-in")
+
+        let third = second.moved(to: 5).with(ordinal: ordinal)
+        try await store.save(third)
+        #expect(try await store.load() == third)
+    }
+
+    @Test(arguments: ["9007199254740992", "-1", "9007199254740993", "0.5"])
+    func `an ordinal outside the range is corrupt, that of a session and that of an end`(ordinal: String) async throws {
+        let code = Int64(ordinal) == 1 << 53 ? nil : TokenStoreError.Code.corrupt
+        for content in [
+            #""bundle":{"accessToken":"access-1","clockSkew":0,"generation":0,"ordinal":\#(ordinal),"session":"1"}"#,
+            #""ended":{"date":0,"ordinal":\#(ordinal),"reason":"byUser","session":"1"}"#,
+        ] {
+            try store.file.writePrivately(.envelope(content))
+            #expect(await storeError { _ = try await store.read() }?.code == code)
+        }
+    }
 }
 
-/// The reader of the first build with version 2 of the format, as it was. It is never changed.
-private enum FirstBuild {
-    struct Envelope: Decodable {
+/// The reader and writer of the last build without ordinals, as they were. The first build with version 2 of the format
+/// had no `signedInAt`, which it ignores. They are never changed.
+private enum EarlierBuild {
+    struct Envelope: Codable {
         let format: String
         let version: Int
-        let bundle: Bundle?
+        var bundle: Bundle?
         let ended: End?
     }
 
-    struct Bundle: Decodable, Equatable {
-        let accessToken: String
-        let refreshToken: String?
+    struct Bundle: Codable, Equatable {
+        var accessToken: String
+        var refreshToken: String?
         let expiresAt: TimeInterval?
         let clockSkew: TimeInterval
         let session: String
-        let generation: Int
+        var generation: Int
         let receivedAt: TimeInterval?
         let pendingRefresh: Intent?
+        let signedInAt: TimeInterval?
+
+        mutating func refresh() {
+            accessToken = "access-2"
+            refreshToken = "refresh-2"
+            generation += 1
+        }
 
         static let expected = Bundle(
             accessToken: "access-1", refreshToken: "refresh-1", expiresAt: 800_000_000.25, clockSkew: -1.5,
             session: "session-1", generation: 3, receivedAt: 799_996_400,
             pendingRefresh: Intent(
-                idempotencyKey: "key-1", host: "host-1", process: "7-1", date: 790_000_000.5, isAbandoned: false))
+                idempotencyKey: "key-1", host: "host-1", process: "7-1", date: 790_000_000.5, isAbandoned: false),
+            signedInAt: 790_000_000.5)
     }
 
-    struct Intent: Decodable, Equatable {
+    struct Intent: Codable, Equatable {
         let idempotencyKey: String
         let host: String
         let process: String
@@ -162,7 +205,7 @@ private enum FirstBuild {
         let isAbandoned: Bool
     }
 
-    struct End: Decodable {
+    struct End: Codable {
         let session: String
         let reason: String
         let text: String?
@@ -175,18 +218,16 @@ private enum FirstBuild {
     static func read(_ data: Data) throws -> Envelope {
         let start = Data(#"{"checksum":""#.utf8)
         let body = data.dropFirst(start.count + 16 + 2)
-        try #require(data.prefix(start.count + 18) == start + Data("\(CRC64.text(of: body))\",".utf8))
+        try #require(data == body.afterChecksum)
         let envelope = try JSONDecoder().decode(Envelope.self, from: data)
         #expect(envelope.format == "latchkey-tokens" && envelope.version == 2)
         return envelope
     }
-}
 
-extension Data {
-    /// A file of version 2 with a checksum, and the given content.
-    fileprivate static func envelope(_ content: String?) -> Data {
-        let body = Data("\(content.map { $0 + "," } ?? "")\"format\":\"latchkey-tokens\",\"version\":2}".utf8)
-        return Data("{\"checksum\":\"\(CRC64.text(of: body))\",".utf8) + body
+    static func write(_ envelope: Envelope) throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return try encoder.encode(envelope).dropFirst().afterChecksum
     }
 }
 

@@ -4,13 +4,10 @@ import ProgramTesting
 import Testing
 
 /// Each error is one line on standard error that says what to do, and an exit status.
-@Suite struct BadInputTests {
-    private let home = Home()
-
+@Suite(.home) struct BadInputTests {
     static let usageErrors: [(arguments: [String], status: Int32, words: String)] = [
         (["--bogus"], 64, "Unknown option '--bogus'; see 'articles --help'"),
-        (["bogus"], 64, "see 'articles --help'"), (["show"], 64, "see 'articles show --help'"),
-        (["login", "guest"], 64, "see 'articles login guest --help'"),
+        (["bogus"], 64, "see 'articles --help'"), (["login", "guest"], 64, "see 'articles login guest --help'"),
         (
             ["login", "social", "--provider", "apple", "--token-file", "-", "--store", "cloud"], 64,
             "see 'articles login social --help'"
@@ -21,9 +18,8 @@ import Testing
         (["demo", "--refresh", "magic"], 64, "--refresh"),
         (["serve", "--port", "70000"], 64, "--port must be from 0 to 65535"),
         (["list", "--al"], 64, "Did you mean '--all'? See 'articles list --help'"),
-        (["create", "--title", "x"], 64, "--body"),
-        (["show"], 64, "<id>"),
-        (["show", ""], 64, "the identifier must not be empty"),
+        (["create", "--title", "x"], 64, "--body"), (["show"], 64, "<id>"),
+        (["show"], 64, "see 'articles show --help'"), (["show", ""], 64, "the identifier must not be empty"),
         (["edit", "7"], 64, "give --title, --body or both"),
         (["lits"], 64, "unknown command 'lits'. Did you mean 'list'? See 'articles --help'"),
         (["help", "nope"], 64, "unknown command 'nope'; see 'articles --help'"),
@@ -46,41 +42,29 @@ import Testing
     func `a usage error is one line and an exit status`(_ index: Int) async throws {
         let (arguments, status, words) = Self.usageErrors[index]
         let run = try await home.run(arguments)
-        let line = try #require(run.errorLine, "\(run.errors)")
-        #expect(line.hasPrefix("articles: "))
-        #expect(line.contains(words))
-        #expect(run.status == status)
-        #expect(run.output.isEmpty)
+        run.expectError(status, words)
+        #expect(run.errors.hasPrefix("articles: ") && run.output.isEmpty)
     }
 
     @Test func `with --json an error is also an object`() async throws {
         let run = try await home.run(["list", "--json"])
-        let error = try #require(try run.object()["error"] as? [String: Any])
-        #expect(error["status"] as? Int == 77)
-        #expect((error["message"] as? String)?.hasPrefix("not signed in") == true)
+        #expect(try run.json("error", "status") as? Int == 77)
+        #expect((try run.json("error", "message") as? String)?.hasPrefix("not signed in") == true)
         #expect(run.errorLine != nil)
     }
 
-    @Test func `help is no error`() async throws {
-        let run = try await home.run(["--help"])
-        #expect(run.status == 0)
-        #expect(run.output.contains("SUBCOMMANDS"))
-        #expect(run.errors.isEmpty)
-    }
-
-    @Test(arguments: [
-        (Data("not a picture".utf8), "articles: The file is not a picture: choose a JPEG or a PNG."),
-        (Pictures.claimsTooMuch, "30000×20000"),
-    ])
+    @Test(
+        .server,
+        arguments: [
+            (Data("not a picture".utf8), "articles: The file is not a picture: choose a JPEG or a PNG."),
+            (Pictures.claimsTooMuch, "30000×20000"),
+        ])
     func `a file that is not a picture, or cannot be fitted, is not sent`(content: Data, words: String) async throws {
         let file = try home.file("photo", content)
-        try await DevBackend.withServer { backend in
-            let run = try await home.run(
-                ["login", "guest", "--name", "Ada", "--photo", file, "--base-url", backend.baseURL.absoluteString])
-            #expect(run.errorLine?.contains(words) == true)
-            #expect(run.status == 65)
-            #expect(backend.statistics.requests == 0)
-        }
+        let run = try await home.run(
+            ["login", "guest", "--name", "Ada", "--photo", file] + base)
+        run.expectError(65, words)
+        #expect(backend.statistics.requests == 0)
     }
 
     @Test func `an unreachable server is named`() async throws {
@@ -95,8 +79,6 @@ import Testing
 
     @Test func `an invalid configuration file is named`() async throws {
         let file = try home.file("wrong.json", Data("{".utf8))
-        let run = try await home.run(["list"], ["ARTICLES_CONFIG": file])
-        #expect(run.errorLine?.contains("wrong.json is not a JSON object") == true)
-        #expect(run.status == 78)
+        try await home.run(["list"], ["ARTICLES_CONFIG": file]).expectError(78, "wrong.json is not a JSON object")
     }
 }

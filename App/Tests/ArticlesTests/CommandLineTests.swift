@@ -13,9 +13,7 @@ import FoundationNetworking
 #endif
 
 /// What a user of other command lines expects of this one.
-@Suite(.timeLimit(.minutes(20))) struct CommandLineTests {
-    private let home = Home()
-
+@Suite(.home, .timeLimit(.minutes(20))) struct CommandLineTests {
     @Test(arguments: ["device", "browser"])
     func `a login of OAuth 2.0 shows where to go, and its session is refreshed`(_ way: String) async throws {
         var configuration = DevBackend.Configuration()
@@ -43,17 +41,6 @@ import FoundationNetworking
         }
     }
 
-    @Test func `a deletion is asked for, and without a terminal needs --yes`() async throws {
-        try await home.withSignedIn { base, backend in
-            let create = ["create", "--title", "Mine", "--body", "b"] + base
-            #expect(try await home.run(create).status == 0)
-            let run = try await home.run(["delete", "13"] + base)
-            #expect(run.status == 64 && run.errorLine?.contains("add --yes to delete article 13") == true)
-            #expect(try await home.run(["show", "13"] + base).status == 0)
-            #expect(try await home.run(["delete", "13", "--yes"] + base).output == "deleted article 13\n")
-        }
-    }
-
     /// util-linux.
     static let canMakeTerminal = FileManager.default.isExecutableFile(atPath: "/usr/bin/script")
 
@@ -62,28 +49,32 @@ import FoundationNetworking
         _ arguments: [String], typing text: String = "", _ environment: [String: String] = [:]
     ) async throws -> SpawnedProgram.Result {
         let script = #"printf %s "$TYPED" | /usr/bin/script -qec "$0 $*" /dev/null"#
-        let words = ["-c", script, SpawnedProgram.executable("articles").path] + arguments
+        let words = ["-c", script, SpawnedProgram.executable("articles").path] + arguments + base
         let typed = environment.merging(["TYPED": text]) { own, _ in own }
         return try await home.start(words, typed, URL(fileURLWithPath: "/bin/sh")).result
     }
 
-    @Test(.enabled(if: canMakeTerminal))
+    @Test(.signedIn, .enabled(if: canMakeTerminal))
     func `on a terminal the editor opens, times are relative, and a deletion is asked for`() async throws {
-        try await home.withSignedIn { base, backend in
-            #expect(try await home.run(["create", "--title", "Mine", "--body", "b"] + base).status == 0)
-            let edited = try await onTerminal(["edit", "13"] + base, ["EDITOR": "sed -i -e 1s/.*/Changed/"])
-            #expect(edited.status == 0 && edited.output.contains("Changed"), "\(edited.output)")
-            let shown = try await home.run(["show", "13"] + base).output
-            #expect(shown.hasPrefix("Changed\n") && shown.hasSuffix("\nb\n"))
-            let same = try await onTerminal(["edit", "13"] + base, ["EDITOR": "true"])
-            #expect(same.output.contains("nothing was changed"))
-            #expect(try await onTerminal(["status"] + base).output.contains("expires in "))
+        #expect(try await home.run(["create", "--title", "Mine", "--body", "b"] + base).status == 0)
+        let edited = try await onTerminal(["edit", "13"], ["EDITOR": "sed -i -e 1s/.*/Changed/"])
+        #expect(edited.status == 0 && edited.output.contains("Changed"), "\(edited.output)")
+        let shown = try await home.run(["show", "13"] + base).output
+        #expect(shown.hasPrefix("Changed\n") && shown.hasSuffix("\nb\n"))
+        let same = try await onTerminal(["edit", "13"], ["EDITOR": "true"])
+        #expect(same.output.contains("nothing was changed"))
+        #expect(try await onTerminal(["status"]).output.contains("expires in "))
 
-            let kept = try await onTerminal(["delete", "13"] + base, typing: "n\n")
-            #expect(kept.status == 1 && kept.output.contains("delete article 13, 'Changed'? [y/N]"))
-            #expect(try await onTerminal(["delete", "13"] + base, typing: "y\n").status == 0)
-            #expect(try await home.run(["show", "13"] + base).status == 1)
-        }
+        let kept = try await onTerminal(["delete", "13"], typing: "n\n")
+        #expect(kept.status == 1 && kept.output.contains("delete article 13, 'Changed'? [y/N]"))
+        #expect(try await onTerminal(["delete", "13"], typing: "y\n").status == 0)
+        #expect(try await home.run(["show", "13"] + base).status == 1)
+    }
+
+    @Test(.signedIn) func `without a terminal a deletion needs --yes, and stays undone`() async throws {
+        #expect(try await home.run(["create", "--title", "Mine", "--body", "b"] + base).status == 0)
+        try await home.run(["delete", "13"] + base).expectError(64, "add --yes to delete article 13")
+        #expect(try await home.run(["show", "13"] + base).status == 0)
     }
 
     @Test(arguments: [
@@ -102,47 +93,39 @@ import FoundationNetworking
         #expect(Failure(NetworkError(.fileFailed, reason: "x")).status == .output)
     }
 
-    @Test func `a token of the environment that is refused is named, and not a sign-in`() async throws {
-        try await DevBackend.withServer { backend in
-            let base = ["--base-url", backend.baseURL.absoluteString]
-            let run = try await home.run(["status"] + base, ["ARTICLES_TOKEN": "refused"])
-            #expect(run.status == 77 && run.output.contains("the server does not accept the token in ARTICLES_TOKEN"))
-            #expect(!run.output.contains("articles login"))
-        }
+    @Test(.server) func `a token of the environment that is refused is named, and not a sign-in`() async throws {
+        let run = try await home.run(["status"] + base, ["ARTICLES_TOKEN": "refused"])
+        #expect(run.status == 77 && run.output.contains("the server does not accept the token in ARTICLES_TOKEN"))
+        #expect(!run.output.contains("articles login"))
     }
 
-    @Test func `a sign-in makes the state folder, says when nothing is kept, and warns of a variable's old name`()
-        async throws
-    {
-        try await DevBackend.withServer { backend in
-            let state = home.location("disk/of/mine")
-            let base = ["--base-url", backend.baseURL.absoluteString]
-            let environment = ["XDG_STATE_HOME": state]
-            #expect(try await home.run(["list"] + base, environment).status != 0)
-            #expect(!FileManager.default.fileExists(atPath: state), "only a sign-in makes it")
-            #expect(try await home.run(Home.login() + base, environment).status == 0)
-            let mode = try FileManager.default.attributesOfItem(atPath: state)[.posixPermissions] as? Int
-            #expect(mode == 0o700)
+    @Test(.server) func `a sign-in makes the state folder, and says when nothing is kept`() async throws {
+        let state = home.location("disk/of/mine")
+        let environment = ["XDG_STATE_HOME": state]
+        #expect(try await home.run(["list"] + base, environment).status != 0)
+        #expect(!FileManager.default.fileExists(atPath: state), "only a sign-in makes it")
+        #expect(try await home.run(Home.login() + base, environment).status == 0)
+        #expect(try home.mode(of: state) == 0o700)
+        let memory = try await home.run(Home.login() + base + ["--store", "memory"])
+        #expect(memory.status == 0 && memory.errors.contains("--store memory forgets the session"))
+    }
 
-            let memory = try await home.run(Home.login() + base + ["--store", "memory"])
-            #expect(memory.status == 0 && memory.errors.contains("--store memory forgets the session"))
-            let former = try await home.run(["status"], ["LATCHKEY_BASE_URL": backend.baseURL.absoluteString])
-            #expect(former.status == 77 && former.output.contains("server\t\(backend.baseURL.absoluteString)"))
-            #expect(former.errors.hasPrefix("note: LATCHKEY_BASE_URL is read until the next release"))
-        }
+    @Test(.server) func `a variable of an earlier version is read, with a note`() async throws {
+        let run = try await home.run(["status"], ["LATCHKEY_BASE_URL": base[1]])
+        #expect(run.status == 77 && run.output.contains("server\t\(base[1])"))
+        #expect(run.errors.hasPrefix("note: LATCHKEY_BASE_URL is read until the next release"))
     }
 
     #if os(Linux)
-    @Test func `a session in a file stays there, and one in the keyring is looked for in the keyring`() async throws {
-        try await home.withSignedIn { base, _ in
-            let file = try home.tokenFile()
-            // The store in the keyring has made this at its first write.
-            try Data().write(to: URL(fileURLWithPath: file.path + ".keyring.changed"))
-            #expect(try await home.run(["status"] + base).output.contains("store\t\(file.path)"))
-            try FileManager.default.removeItem(at: file)
-            let run = try await home.run(["status"] + base)
-            #expect(run.status == 74 && run.output.contains("store\tthe keyring"), "there is no keyring here")
-        }
+    @Test(.signedIn)
+    func `a session in a file stays there, and one in the keyring is looked for in the keyring`() async throws {
+        let file = try home.tokenFile()
+        // The store in the keyring has made this at its first write.
+        try Data().write(to: URL(fileURLWithPath: file.path + ".keyring.changed"))
+        #expect(try await home.run(["status"] + base).output.contains("store\t\(file.path)"))
+        try FileManager.default.removeItem(at: file)
+        let run = try await home.run(["status"] + base)
+        #expect(run.status == 74 && run.output.contains("store\tthe keyring"), "there is no keyring here")
     }
     #endif
 }

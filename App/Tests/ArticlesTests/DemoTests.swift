@@ -14,31 +14,33 @@ import Testing
         "no secret was printed",
     ]
 
-    @Test(arguments: [
-        ["--refresh", "rest"], ["--refresh", "oauth2"], ["--expired-status", "419"],
-    ])
+    @Test(arguments: [["--refresh", "rest"], ["--refresh", "oauth2"], ["--expired-status", "419"]])
     func `every claim holds, with every refresh call and expired status`(_ arguments: [String]) async throws {
         let home = Home()
         let run = try await home.run(["demo", "--json", "--requests", "40"] + arguments)
         #expect(run.status == 0, "\(run.allOutput)")
         #expect(run.errors.isEmpty)
-        #expect(run.output.split(separator: "\n").count == 1, "one object on one line")
+        #expect(run.outputLines.count == 1, "one object on one line")
         let report = try run.object()
-        #expect(report["requests"] as? Int == 40)
-        #expect(report["refreshes"] as? Int == 1)
-        #expect(report["failures"] as? Int == 0)
-        #expect(report["signOuts"] as? Int == 0)
+        #expect(["requests", "refreshes", "failures", "signOuts"].map { report[$0] as? Int } == [40, 1, 0, 0])
         let claims = try #require(report["claims"] as? [[String: Any]])
         #expect(claims.compactMap { $0["name"] as? String } == Self.claims)
-        #expect(claims.allSatisfy { $0["holds"] as? Bool == true })
-        #expect(claims.allSatisfy { ($0["observed"] as? String)?.isEmpty == false })
+        #expect(claims.allSatisfy { $0["holds"] as? Bool == true && ($0["observed"] as? String)?.isEmpty == false })
     }
 
-    @Test func `for people the demo draws the calls, and it leaves no files`() async throws {
+    @Test func `for people the demo draws the calls, its page has the claims, and it leaves no other files`()
+        async throws
+    {
         let home = Home()
-        let run = try await home.run(["demo", "--requests", "40"], ["COLUMNS": "90", "NO_COLOR": "1"])
+        let report = home.location("demo.html")
+        let demo = ["demo", "--requests", "40", "--report", report]
+        let run = try await home.run(demo, ["COLUMNS": "90", "NO_COLOR": "1"])
         #expect(run.status == 0, "\(run.allOutput)")
-        let lines = run.output.split(separator: "\n").map(String.init)
+        let page = try String(contentsOfFile: report, encoding: .utf8)
+        #expect(page.components(separatedBy: #"<span class="mark yes">holds</span>"#).count == 8)
+        #expect(page.contains("it served 40 refused requests"))
+        #expect(!page.contains("eyJ"), "nothing looks like the start of a token")
+        let lines = run.outputLines
         let verdict = try #require(lines.firstIndex { $0.hasPrefix("7 of 7 claims hold: 40 requests") })
         let legend = try #require(lines.firstIndex { $0.contains("attempt that fails") })
         let refresh = try #require(lines.firstIndex { $0.hasPrefix("»") })
@@ -54,8 +56,7 @@ import Testing
 
     @Test func `an interrupted run leaves no files`() async throws {
         let home = Home()
-        let run = try await home.interruptAfterFirstLine(["demo", "--requests", "5000"])
-        #expect(run.status == 128 + SIGINT)
+        #expect(try await home.interruptAfterFirstLine(["demo", "--requests", "5000"]).status == 128 + SIGINT)
         #expect(try home.leftovers() == [])
     }
 }

@@ -3,7 +3,7 @@ import ProgramTesting
 import Testing
 
 /// The help of each command.
-@Suite struct HelpTests {
+@Suite(.home) struct HelpTests {
     /// A command, as ArgumentParser's `--experimental-dump-help` writes it.
     private struct Command: Decodable {
         struct Argument: Decodable {
@@ -33,8 +33,6 @@ import Testing
     }
 
     private struct Root: Decodable { let command: Command }
-
-    private let home = Home()
 
     /// All commands, without the demo.
     private func commands() async throws -> [Command] {
@@ -69,6 +67,8 @@ import Testing
             let connects = command.displayed.contains { $0.names?.contains { $0.name == "base-url" } == true }
             #expect(help.output.contains("see 'articles help connection'") == (connects && !isTopic))
         }
+        let root = try await home.run(["--help"])
+        #expect(root.status == 0 && root.errors.isEmpty && root.output.contains("SUBCOMMANDS"))
         let topic = try await home.run(["help", "connection"])
         #expect(topic.output.contains("--base-url <base-url>") && topic.output.contains("ARTICLES_BASE_URL"))
         #expect(try await home.run(["connection"]).output == topic.output)

@@ -6,36 +6,32 @@ import ProgramTesting
 import Testing
 
 /// Ctrl-C, and the scripts for shells.
-@Suite(.timeLimit(.minutes(20))) struct InterruptionTests {
-    private let home = Home()
-
+@Suite(.home, .timeLimit(.minutes(20))) struct InterruptionTests {
     /// Lists the articles with an expired token, and sends the program a signal while the server hangs. A shell reports
     /// SIGINT as the exit status 130.
     private func interrupt(
         at path: String = "/auth/refresh", by signal: Int32, _ flags: [String] = []
     ) async throws -> SpawnedProgram.Result {
-        try await home.withSignedIn { base, backend in
-            try await backend.expireAccessTokens()
-            let gate = backend.hold(path == "/articles" ? "GET" : "POST", path, at: .beforeResponse)
-            let program = try await home.start(["list"] + flags + base, [:])
-            await gate.arrivals(1)
-            program.kill(signal)
-            let run = await program.result
-            gate.open()
-            #expect(run.signal == signal && run.output.isEmpty)
-            let next = try await home.run(["list"] + base)
-            #expect(next.status == 0, "\(next.errors)")
-            #expect(backend.statistics.refreshes.committed == 1)
-            return run
-        }
+        try await backend.expireAccessTokens()
+        let gate = backend.hold(path == "/articles" ? "GET" : "POST", path, at: .beforeResponse)
+        let program = try await home.start(["list"] + flags + base, [:])
+        await gate.arrivals(1)
+        program.kill(signal)
+        let run = await program.result
+        gate.open()
+        #expect(run.signal == signal && run.output.isEmpty)
+        let next = try await home.run(["list"] + base)
+        #expect(next.status == 0, "\(next.errors)")
+        #expect(backend.statistics.refreshes.committed == 1)
+        return run
     }
 
-    @Test(arguments: ["/auth/refresh", "/articles"])
+    @Test(.signedIn, arguments: ["/auth/refresh", "/articles"])
     func `Ctrl-C while the server hangs keeps the session`(_ path: String) async throws {
         #expect(try await interrupt(at: path, by: SIGINT).errors.isEmpty)
     }
 
-    @Test(arguments: [SIGINT, SIGTERM])
+    @Test(.signedIn, arguments: [SIGINT, SIGTERM])
     func `a signal while the server hangs writes what was recorded`(_ signal: Int32) async throws {
         let (har, report) = (home.location("a.har"), home.location("a.html"))
         let run = try await interrupt(by: signal, ["--trace", "--har", har, "--report", report])

@@ -4,9 +4,7 @@ import ProgramTesting
 import Testing
 
 /// Profiles: several servers and accounts, each with a session of its own.
-@Suite(.timeLimit(.minutes(20))) struct ProfileTests {
-    private let home = Home()
-
+@Suite(.home, .timeLimit(.minutes(20))) struct ProfileTests {
     /// Two servers, and two accounts at the first one.
     private func withProfiles(_ body: (DevBackend, DevBackend) async throws -> Void) async throws {
         try await DevBackend.withServer { first in
@@ -22,8 +20,7 @@ import Testing
     }
 
     private func user(_ arguments: [String], _ environment: [String: String] = [:]) async throws -> String? {
-        let status = try await home.run(["status", "--json"] + arguments, environment).object()
-        return (status["user"] as? [String: Any])?["name"] as? String
+        try await home.run(["status", "--json"] + arguments, environment).json("user", "name") as? String
     }
 
     @Test func `each profile has a session and a server of its own`() async throws {
@@ -55,19 +52,15 @@ import Testing
                     \twork\t\(first.baseURL)\tsigned in
 
                     """)
-            let json = try await home.run(["profile", "list", "--json=name,state"]).object()
-            let profiles = try #require(json["profiles"] as? [[String: String]])
-            #expect(profiles.map { $0["state"] } == ["signedOut", "signedOut", "signedIn"])
+            let profiles = try await home.run(["profile", "list", "--json=name,state"]).json("profiles")
+            #expect((profiles as? [[String: String]])?.map { $0["state"] } == ["signedOut", "signedOut", "signedIn"])
         }
     }
 
     @Test func `a profile that does not exist, or has an invalid name, is an error`() async throws {
         try await withProfiles { _, _ in
-            let unknown = try await home.run(["list", "--profile", "wrok"])
-            #expect(unknown.status == 64)
-            #expect(unknown.errorLine?.contains("use one of: staging, work") == true, "\(unknown.errors)")
-            let variable = try await home.run(["list"], ["ARTICLES_PROFILE": "wrok"])
-            #expect(variable.status == 78 && variable.errorLine?.contains("ARTICLES_PROFILE names") == true)
+            try await home.run(["list", "--profile", "wrok"]).expectError(64, "use one of: staging, work")
+            try await home.run(["list"], ["ARTICLES_PROFILE": "wrok"]).expectError(78, "ARTICLES_PROFILE names")
             for name in ["../work", "a b", ".work", "-work", "", String(repeating: "a", count: 33), "wörk"] {
                 let run = try await home.run(["list", "--profile=\(name)"])
                 #expect(run.status == 64, "\(name): \(run.errors)")
@@ -83,8 +76,6 @@ import Testing
     ])
     func `an invalid section is named`(_ file: String) async throws {
         try home.configure(file)
-        let run = try await home.run(["profile", "list"])
-        #expect(run.status == 78, "\(run.allOutput)")
-        #expect(run.errorLine?.contains("config.json") == true, "\(run.errors)")
+        try await home.run(["profile", "list"]).expectError(78, "config.json")
     }
 }

@@ -7,77 +7,61 @@ import ProgramTesting
 import Testing
 
 /// `--verbose`, `--trace`, `--har` and `--report`: the requests of a command, without secrets.
-@Suite(.timeLimit(.minutes(20))) struct TrafficTests {
-    private let home = Home()
-
-    private func withSignedIn(
-        _ body: (_ base: [String], _ secrets: [String], DevBackend) async throws -> Void
-    ) async throws {
-        try await home.withSignedIn { base, backend in
-            let bundle = try #require(try await home.tokenStore(of: backend).load())
-            let tokens = [bundle.accessToken, try #require(bundle.refreshToken)]
-            try await body(base, tokens + tokens[0].split(separator: ".").dropFirst().map(String.init), backend)
-        }
+@Suite(.home, .timeLimit(.minutes(20))) struct TrafficTests {
+    /// The tokens of the session, and parts of the access token.
+    private func secrets() async throws -> [String] {
+        let bundle = try await home.tokens(of: backend)
+        let tokens = [bundle.accessToken, try #require(bundle.refreshToken)]
+        return tokens + tokens[0].split(separator: ".").dropFirst().map(String.init)
     }
 
-    @Test func `--verbose names each attempt, and standard output stays as it is`() async throws {
-        try await withSignedIn { base, secrets, backend in
-            let plain = try await home.run(["list", "--json"] + base).output
-            try await backend.expireAccessTokens()
-            let run = try await home.run(["list", "--json", "--verbose"] + base)
-            #expect(run.output == plain)
-            let lines = run.errors.split(separator: "\n")
-            for words in ["articles?limit=20 → 401", "auth/refresh → 200", "attempt 2", "first byte"] {
-                #expect(lines.contains { $0.contains(words) }, "\(run.errors)")
+    @Test(.signedIn) func `--verbose names each attempt, and standard output stays as it is`() async throws {
+        let secrets = try await secrets()
+        let plain = try await home.run(["list", "--json"] + base).output
+        try await backend.expireAccessTokens()
+        let run = try await home.run(["list", "--json", "--verbose"] + base)
+        #expect(run.output == plain)
+        for words in ["articles?limit=20 → 401", "auth/refresh → 200", "attempt 2", "first byte"] {
+            #expect(run.errors.contains(words), "\(run.errors)")
+        }
+        for secret in secrets { #expect(!run.allOutput.contains(secret)) }
+    }
+
+    @Test(.signedIn) func `--trace draws the requests of any command, also when it fails`() async throws {
+        try await backend.expireAccessTokens()
+        let run = try await home.run(["list", "--trace"] + base)
+        #expect(run.errors.contains("» POST auth/refresh") && run.errors.contains("401 → 200"))
+        #expect(!run.output.contains("░"))
+        let missing = try await home.run(["show", "9999", "--trace"] + base)
+        #expect(missing.status == 1)
+        #expect(missing.errors.contains("GET articles/9999") && missing.errors.contains("404"))
+        #expect(try await Home().run(["logout", "--trace"]).errors == "no requests\n")
+    }
+
+    @Test(.signedIn) func `--har records the exchanges, redacted, for this user only`() async throws {
+        let secrets = try await secrets()
+        try await backend.expireAccessTokens()
+        let path = try home.file("traffic.har", Data("of before".utf8))
+        #expect(try await home.run(["list", "--har", path] + base).status == 0)
+        #expect(try home.mode(of: path) == 0o600)
+        let data = try Data(contentsOf: URL(fileURLWithPath: path))
+        let archive = try JSONDecoder().decode(HTTPArchive.self, from: data)
+        #expect(archive.log.entries.map(\.response.status) == [401, 200, 200])
+        #expect(archive.log.entries[1].request.url.hasSuffix("/auth/refresh"))
+        let new = try await home.tokens(of: backend)
+        let text = String(decoding: data, as: UTF8.self)
+        for secret in secrets + [new.accessToken, new.refreshToken ?? ""] { #expect(!text.contains(secret)) }
+    }
+
+    @Test(.signedIn) func `a file that cannot be written is an error before anything is sent`() async throws {
+        let requests = backend.statistics.requests
+        for option in ["--har", "--report"] {
+            for path in ["/", home.location("missing/file")] {
+                try await home.run(["list", option, path] + base).expectError(73, path)
             }
-            for secret in secrets { #expect(!run.allOutput.contains(secret)) }
+            for path in ["", "-"] { #expect(try await home.run(["list", option, path] + base).status == 64) }
         }
-    }
-
-    @Test func `--trace draws the requests of any command, also when it fails`() async throws {
-        try await withSignedIn { base, _, backend in
-            try await backend.expireAccessTokens()
-            let run = try await home.run(["list", "--trace"] + base)
-            #expect(run.errors.contains("» POST auth/refresh") && run.errors.contains("401 → 200"))
-            #expect(!run.output.contains("░"))
-            let missing = try await home.run(["show", "9999", "--trace"] + base)
-            #expect(missing.status == 1)
-            #expect(missing.errors.contains("GET articles/9999") && missing.errors.contains("404"))
-            #expect(try await Home().run(["logout", "--trace"]).errors == "no requests\n")
-        }
-    }
-
-    @Test func `--har records the exchanges, redacted, for this user only`() async throws {
-        try await withSignedIn { base, secrets, backend in
-            try await backend.expireAccessTokens()
-            let path = try home.file("traffic.har", Data("of before".utf8))
-            #expect(try await home.run(["list", "--har", path] + base).status == 0)
-            let attributes = try FileManager.default.attributesOfItem(atPath: path)
-            #expect(attributes[.posixPermissions] as? Int == 0o600)
-            let data = try Data(contentsOf: URL(fileURLWithPath: path))
-            let archive = try JSONDecoder().decode(HTTPArchive.self, from: data)
-            #expect(archive.log.entries.map(\.response.status) == [401, 200, 200])
-            #expect(archive.log.entries[1].request.url.hasSuffix("/auth/refresh"))
-            let new = try #require(try await home.tokenStore(of: backend).load())
-            let text = String(decoding: data, as: UTF8.self)
-            for secret in secrets + [new.accessToken, new.refreshToken ?? ""] { #expect(!text.contains(secret)) }
-        }
-    }
-
-    @Test func `a file that cannot be written is an error before anything is sent`() async throws {
-        try await withSignedIn { base, _, backend in
-            let requests = backend.statistics.requests
-            for option in ["--har", "--report"] {
-                for path in ["/", home.location("missing/file")] {
-                    let run = try await home.run(["list", option, path] + base)
-                    #expect(run.status == 73 && run.errorLine?.contains(path) == true, "\(run.errors)")
-                }
-                for path in ["", "-"] {
-                    #expect(try await home.run(["list", option, path] + base).status == 64)
-                }
-            }
-            #expect(try await home.run(["list", "--har", "a", "--report", "a"] + base).status == 64)
-            #expect(backend.statistics.requests == requests)
-        }
+        #expect(try await home.run(["list", "--har", "a", "--report", "a"] + base).status == 64)
+        #expect(backend.statistics.requests == requests)
     }
 }

@@ -4,9 +4,7 @@ import ProgramTesting
 import Testing
 
 /// `articles watch` and `articles photo`.
-@Suite(.timeLimit(.minutes(20))) struct WatchTests {
-    private let home = Home()
-
+@Suite(.home, .timeLimit(.minutes(20))) struct WatchTests {
     @Test func `changes are printed as they happen, over an expired token and a restart`() async throws {
         var configuration = DevBackend.Configuration()
         configuration.database = .file(home.location("db"))
@@ -41,26 +39,24 @@ import Testing
         await second.stop()
     }
 
-    @Test func `a photo is downloaded over a lost connection, and replaces no file unless it is told to`() async throws
-    {
-        try await DevBackend.withServer { backend in
-            let base = ["--base-url", backend.baseURL.absoluteString]
-            let photo = try home.file("photo.jpg", Pictures.valid())
-            let login = try await home.run(["login", "guest", "--name", "A", "--photo", photo] + base)
-            #expect(login.status == 0 && login.output == "signed in as A (user 2)\n", "no remark and no progress")
-            #expect(login.errors.contains("photo fitted: 320×240") && login.errors.contains("100 %"))
-            let target = home.location("mine.jpg")
-            backend.faults = FaultPlan([FaultRule("GET", "/files/*", .cutResponse(afterBytes: 100), times: 1)])
-            let run = try await home.run(["photo", target, "--json"] + base)
-            #expect(run.status == 0, "\(run.errors)")
-            let bytes = try Data(contentsOf: URL(fileURLWithPath: target))
-            #expect(try run.object()["bytes"] as? Int == bytes.count && bytes.starts(with: [0xFF, 0xD8]))
-            let requests = backend.statistics.requests
-            #expect(try await home.run(["photo", target] + base).status == 64)
-            #expect(try await home.run(["photo", "/"] + base).status == 73)
-            #expect(backend.statistics.requests == requests)
-            #expect(try await home.run(["photo", target, "--force"] + base).status == 0)
-            #expect(try home.files(".mine").isEmpty)
-        }
+    @Test(.server)
+    func `a photo is downloaded over a lost connection, and replaces no file unless it is told to`() async throws {
+        let base = ["--base-url", backend.baseURL.absoluteString]
+        let photo = try home.file("photo.jpg", Pictures.valid())
+        let login = try await home.run(["login", "guest", "--name", "A", "--photo", photo] + base)
+        #expect(login.status == 0 && login.output == "signed in as A (user 2)\n", "no remark and no progress")
+        #expect(login.errors.contains("photo fitted: 320×240") && login.errors.contains("100 %"))
+        let target = home.location("mine.jpg")
+        backend.faults = FaultPlan([FaultRule("GET", "/files/*", .cutResponse(afterBytes: 100), times: 1)])
+        let run = try await home.run(["photo", target, "--json"] + base)
+        #expect(run.status == 0, "\(run.errors)")
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: target))
+        #expect(try run.object()["bytes"] as? Int == bytes.count && bytes.starts(with: [0xFF, 0xD8]))
+        let requests = backend.statistics.requests
+        #expect(try await home.run(["photo", target] + base).status == 64)
+        #expect(try await home.run(["photo", "/"] + base).status == 73)
+        #expect(backend.statistics.requests == requests)
+        #expect(try await home.run(["photo", target, "--force"] + base).status == 0)
+        #expect(try home.files(".mine").isEmpty)
     }
 }

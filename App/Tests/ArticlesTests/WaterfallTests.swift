@@ -36,8 +36,7 @@ import Testing
             ])
         let terminal = Terminal(isInteractive: true, hasColor: true, width: 63)
         let colored = Waterfall(terminal: terminal).lines(for: spans)
-        let plain = colored.map { $0.replacing(/\u{1B}\[[0-9]+m/, with: "") }
-        #expect(plain == picture(spans, width: 63))
+        #expect(colored.map { $0.replacing(/\u{1B}\[[0-9]+m/, with: "") } == picture(spans, width: 63))
         for (style, symbols) in [(33, "░░░░░"), (2, "·····"), (32, "██████████"), (35, "▓▓▓▓▓")] {
             #expect(colored[3...].contains { $0.contains("\u{1B}[\(style)m\(symbols)\u{1B}[0m") })
         }

@@ -16,8 +16,7 @@ import Testing
         let load = await backend.reads.called { await model.load() }
         #expect(model.phase == .loading)
         #expect(model.article?.title == "Old")
-        backend.reads.respond(to: 0, with: .fixture(1, title: "New"))
-        await load.value
+        await backend.reads.respond(to: 0, with: .fixture(1, title: "New"), ending: load)
         #expect(model.article?.title == "New")
     }
 
@@ -52,10 +51,8 @@ import Testing
         backend.reads.ignoresCancellation = true
         let load = await backend.reads.called { await model.load() }
         let refresh = await backend.reads.called { await model.refresh() }
-        backend.reads.respond(to: 1, with: .fixture(1, title: "Newer"))
-        await refresh.value
-        backend.reads.respond(to: 0, with: .fixture(1, title: "Older"))
-        await load.value
+        await backend.reads.respond(to: 1, with: .fixture(1, title: "Newer"), ending: refresh)
+        await backend.reads.respond(to: 0, with: .fixture(1, title: "Older"), ending: load)
         #expect(model.article?.title == "Newer")
     }
 }

@@ -30,8 +30,7 @@ import Testing
         let submit = await backend.creations.called { await compose.submit() }
         #expect(compose.phase == .loading)
         #expect(!compose.canSubmit)
-        backend.creations.respond(to: 0, with: .fixture(9))
-        await submit.value
+        await backend.creations.respond(to: 0, with: .fixture(9), ending: submit)
         #expect(published.values.map(\.id) == [.fixture(9)])
         #expect(!compose.hasDraft)
         #expect(compose.phase == .idle)
@@ -100,8 +99,7 @@ import Testing
         compose.draft = draft
         let submit = await backend.creations.called { await compose.submit() }
         compose.draft.title = "The next one"
-        backend.creations.respond(to: 0, with: .fixture(9))
-        await submit.value
+        await backend.creations.respond(to: 0, with: .fixture(9), ending: submit)
         #expect(compose.draft.title == "The next one")
     }
 }

@@ -77,8 +77,7 @@ import Testing
         let read = await backend.reads.called { await main.article(.fixture(1)).load() }
         backend.session.setSilently(.signedOut(.expired()))
         backend.pages.fail(1, with: ScreenError.ended)
-        backend.reads.fail(0, with: ScreenError.ended)
-        await refresh.value
+        await backend.reads.fail(0, with: ScreenError.ended, ending: refresh)
         await read.value
         #expect(app.alert != nil)
         app.dismissAlert()
@@ -102,8 +101,7 @@ import Testing
         let article = main.article(.fixture(1))
         let load = await backend.reads.called { await article.load() }
         backend.session.setSilently(.signedOut(.expired()))
-        backend.reads.fail(0, with: ScreenError.ended)
-        await load.value
+        await backend.reads.fail(0, with: ScreenError.ended, ending: load)
         #expect(app.signIn != nil)
         #expect(article.phase == .idle)
         #expect(article.article == nil)
@@ -115,8 +113,7 @@ import Testing
         main.compose.draft = ArticleDraft(title: "Title", content: "Text")
         let submit = await backend.creations.called { await main.compose.submit() }
         backend.session.setSilently(.signedOut(.expired()))
-        backend.creations.fail(0, with: ScreenError.ended)
-        await submit.value
+        await backend.creations.fail(0, with: ScreenError.ended, ending: submit)
         #expect(app.signIn != nil)
         #expect(!main.compose.hasDraft)
         try await signIn(.ada, as: .second)
@@ -139,8 +136,7 @@ import Testing
         let tap = await backend.logins.called { await login.social.signIn(with: .apple) }
         await backend.session.setAndAwaitRead(.signedIn(.second))
         #expect(app.signIn === login)
-        backend.logins.respond(to: 0, with: .ada)
-        await tap.value
+        await backend.logins.respond(to: 0, with: .ada, ending: tap)
         #expect(app.main?.user == .ada)
         #expect(app.main?.compose.hasDraft == true)
     }
@@ -177,8 +173,7 @@ import Testing
         backend.session.set(.signedIn(.second))
         await until { app.main !== main }
         let next = try #require(app.main)
-        backend.pages.respond(to: 1, with: .fixture(1...2))
-        await refresh.value
+        await backend.pages.respond(to: 1, with: .fixture(1...2), ending: refresh)
         #expect(main.list.articles.isEmpty)
         #expect(next.list.articles.isEmpty)
         #expect(next.user == nil)
@@ -192,8 +187,7 @@ import Testing
         let load = await backend.reads.called { await article.load() }
         backend.session.set(.signedIn(.second))
         await until { app.main !== main }
-        backend.reads.respond(to: 0, with: .fixture(1))
-        await load.value
+        await backend.reads.respond(to: 0, with: .fixture(1), ending: load)
         #expect(article.article == nil)
         #expect(app.main?.article(.fixture(1)).article == nil)
     }

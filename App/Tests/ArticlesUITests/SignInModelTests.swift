@@ -50,8 +50,7 @@ import Testing
         request.progress(0.25)
         request.progress(0.75)
         await until { guest.uploaded == 0.75 }
-        backend.registrations.respond(to: 0, with: .ada)
-        await submit.value
+        await backend.registrations.respond(to: 0, with: .ada, ending: submit)
         #expect(guest.uploaded == nil)
         #expect(finished.values == [.ada])
     }
@@ -75,8 +74,7 @@ import Testing
         guest.cancel()
         #expect(guest.phase == .idle)
         #expect(guest.uploaded == nil)
-        backend.registrations.respond(to: 0, with: .ada)
-        await submit.value
+        await backend.registrations.respond(to: 0, with: .ada, ending: submit)
         #expect(finished.values == [nil])
     }
 
@@ -97,10 +95,8 @@ import Testing
         let first = await backend.photos.called { await guest.pick { Data("first".utf8) } }
         #expect(guest.photo == .preparing)
         let second = await backend.photos.called { await guest.pick { Data("second".utf8) } }
-        backend.photos.respond(to: 1, with: Data("second prepared".utf8))
-        await second.value
-        backend.photos.respond(to: 0, with: Data("first prepared".utf8))
-        await first.value
+        await backend.photos.respond(to: 1, with: Data("second prepared".utf8), ending: second)
+        await backend.photos.respond(to: 0, with: Data("first prepared".utf8), ending: first)
         #expect(guest.photo == .ready(Data("second prepared".utf8)))
     }
 
@@ -109,8 +105,7 @@ import Testing
         let pick = await backend.photos.called { await guest.pick { Data("picked".utf8) } }
         let submit = Task { await guest.submit() }
         backend.registrations.standing = .success(.ada)
-        backend.photos.respond(to: 0, with: Data("prepared".utf8))
-        await pick.value
+        await backend.photos.respond(to: 0, with: Data("prepared".utf8), ending: pick)
         await submit.value
         #expect(backend.registrations.requests.map { $0.photo } == [Data("prepared".utf8)])
         #expect(finished.values == [.ada])
@@ -134,8 +129,7 @@ import Testing
         #expect(social.provider == .kakao)
         backend.tokens.respond(to: 0, with: "fixture")
         await backend.logins.calls(atLeast: 1)
-        backend.logins.respond(to: 0, with: .grace)
-        await tap.value
+        await backend.logins.respond(to: 0, with: .grace, ending: tap)
         #expect(finished.values == [.grace])
         #expect(social.provider == nil)
     }
@@ -169,8 +163,7 @@ import Testing
         backend.tokens.ignoresCancellation = true
         let tap = await backend.tokens.called { await social.signIn(with: .apple) }
         social.cancel()
-        backend.tokens.respond(to: 0, with: "fixture")
-        await tap.value
+        await backend.tokens.respond(to: 0, with: "fixture", ending: tap)
         #expect(backend.logins.requests.isEmpty)
         #expect(social.phase == .idle)
     }

@@ -64,39 +64,30 @@ import Testing
         #expect(strings.message(for: ScreenError(CancellationError())) == strings(.errorUnknown))
     }
 
-    @Test func `a refusal shows what the server says about the input, and a failure does not`() {
-        let strings = Strings(.korean)
+    @Test func `an error shows its status and its request, and a refusal what the server says about the input`() {
+        let (english, korean) = (Strings(.english), Strings(.korean))
         let refused = ScreenError("unacceptableStatus", status: 422, detail: "The title is too long.")
-        #expect(strings.message(for: refused) == "The title is too long. (HTTP 422)")
+        #expect(korean.message(for: refused) == "The title is too long. (HTTP 422)")
         let failed = ScreenError("unacceptableStatus", status: 500, detail: "Internal")
-        #expect(strings.message(for: failed).hasPrefix(strings(.errorServer)))
-    }
-
-    @Test func `an error shows its status and its request, and both languages differ`() {
+        #expect(korean.message(for: failed).hasPrefix(korean(.errorServer)))
         let error = ScreenError("unacceptableStatus", status: 503, requestID: "r-1")
-        let text = Strings(.english).message(for: error)
-        #expect(text == "The server has a problem. Try again later. (HTTP 503, r-1)")
-        #expect(Strings(.korean).message(for: error).hasSuffix("(HTTP 503, r-1)"))
-        #expect(Strings(.korean).message(for: error) != text)
+        #expect(english.message(for: error) == "The server has a problem. Try again later. (HTTP 503, r-1)")
+        #expect(korean.message(for: error).hasSuffix("(HTTP 503, r-1)"))
+        #expect(korean.message(for: error) != english.message(for: error))
     }
 
     @Test func `the end of a session is explained with what is known of it`() {
         let strings = Strings(.english)
         let ending = SessionEnding(status: 401, code: "REUSED", requestID: "r-1")
-        #expect(
-            strings.explanation(of: .expired(ending))
-                == "The server has ended your session. It was used in two places at once, which the server takes for a "
-                + "theft. (HTTP 401, REUSED, r-1)")
+        let known = "It was used in two places at once, which the server takes for a theft. (HTTP 401, REUSED, r-1)"
         let causes = [
-            ("REFRESH_TOKEN_EXPIRED", "It was not used for too long."), ("session_revoked", "It was ended elsewhere."),
+            (ending, " \(known)"), (SessionEnding(code: "invalid_grant"), " (invalid_grant)"),
+            (SessionEnding(code: "REFRESH_TOKEN_EXPIRED"), " It was not used for too long. (REFRESH_TOKEN_EXPIRED)"),
+            (SessionEnding(code: "session_revoked"), " It was ended elsewhere. (session_revoked)"),
         ]
-        for (code, cause) in causes {
-            let text = strings.explanation(of: .expired(SessionEnding(code: code)))
-            #expect(text == "The server has ended your session. \(cause) (\(code))")
+        for (ending, cause) in causes {
+            #expect(strings.explanation(of: .expired(ending)) == "The server has ended your session.\(cause)")
         }
-        #expect(
-            strings.explanation(of: .expired(SessionEnding(code: "invalid_grant")))
-                == "The server has ended your session. (invalid_grant)")
         #expect(strings.explanation(of: .expired()) == "The server has ended your session.")
         #expect(strings.explanation(of: .application("closed")) == "Your session has ended: closed.")
         #expect(strings.explanation(of: .never) == nil)

@@ -24,8 +24,7 @@ import Testing
         let main = try await start()
         let tap = await backend.upgrades.called { await main.upgrade.signIn(with: .kakao) }
         #expect(main.upgrade.phase == .loading && main.upgrade.provider == .kakao)
-        backend.upgrades.respond(to: 0, with: kept)
-        await tap.value
+        await backend.upgrades.respond(to: 0, with: kept, ending: tap)
         #expect(main.upgrade.phase == .loaded && main.upgrade.provider == nil)
         #expect(main.user == kept && main.session == .first && main.path == [.account])
     }
@@ -61,8 +60,7 @@ import Testing
         backend.upgrades.standing = nil
         let tap = await backend.upgrades.called { await main.upgrade.signIn(with: .apple) }
         backend.session.setSilently(.signedOut(.expired()))
-        backend.upgrades.fail(0, with: ScreenError.ended)
-        await tap.value
+        await backend.upgrades.fail(0, with: ScreenError.ended, ending: tap)
         #expect(app.signIn != nil && app.alert != nil)
         #expect(main.upgrade.phase == .idle)
     }
@@ -74,8 +72,7 @@ import Testing
         backend.users.standing = .success(.grace)
         backend.session.set(.signedIn(.second))
         await until { app.main?.session == .second }
-        backend.upgrades.respond(to: 0, with: kept)
-        await tap.value
+        await backend.upgrades.respond(to: 0, with: kept, ending: tap)
         #expect(main.user == nil && app.main?.user != kept)
         #expect(app.main?.upgrade.phase == .idle)
     }

@@ -110,8 +110,7 @@ import Testing
 
     @Test(arguments: [
         (#"{"stor":"file"}"#, #"the key "stor""#), ("{", "is not a JSON object"),
-        (#"{"store":[]}"#, "is not a JSON object"),
-        (#"{"store":"nope"}"#, #""store" in"#),
+        (#"{"store":[]}"#, "is not a JSON object"), (#"{"store":"nope"}"#, #""store" in"#),
     ])
     func `an invalid configuration file is named in one line`(_ file: String, _ words: String) throws {
         let environment = try environment(file)

@@ -18,14 +18,14 @@ import Testing
     /// Whether Schemathesis is there, or can be had from PyPI.
     @Sendable private static func isInstalled() async throws -> Bool { try await run(["--install"]).status == 0 }
 
-    @Test(.enabled("Schemathesis cannot be installed from PyPI: see App/Tests/Contract/check --install", isInstalled))
+    @Test(
+        .server,
+        .enabled("Schemathesis cannot be installed from PyPI: see App/Tests/Contract/check --install", isInstalled))
     func `the server responds as its document says, to valid and to invalid requests`() async throws {
-        try await DevBackend.withServer { backend in
-            let token = try await TestClient(backend).signIn().accessToken
-            let result = try await Self.run([backend.origin.absoluteString], adding: ["ACCESS_TOKEN": token])
-            #expect(result.status == 0, "\(result.output)\(result.errors)")
-            // Not because nothing was sent.
-            #expect(backend.journal.count > 200)
-        }
+        let token = try await client.signIn().accessToken
+        let result = try await Self.run([backend.origin.absoluteString], adding: ["ACCESS_TOKEN": token])
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+        // Not because nothing was sent.
+        #expect(backend.journal.count > 200)
     }
 }

@@ -6,14 +6,12 @@ import Testing
 
 /// `GET /openapi.json`, compared with the routes. What the bodies are is checked in ``ConformanceTests``.
 @Suite(.hangLimit) struct ContractTests {
-    @Test func `the server sends the document without a sign-in`() async throws {
-        try await TestClient.withServer { _, client in
-            let response = try await client.get("/openapi.json")
-            #expect(response.status == 200)
-            #expect(response.header("Content-Type") == "application/json")
-            #expect(response.member("openapi") == "3.1.0")
-            #expect(try Contract(response.data).statuses == Contract().statuses)
-        }
+    @Test(.server) func `the server sends the document without a sign-in`() async throws {
+        let response = try await client.get("/openapi.json")
+        #expect(response.status == 200)
+        #expect(response.header("Content-Type") == "application/json")
+        #expect(response.member("openapi") == "3.1.0")
+        #expect(try Contract(response.data).statuses == Contract().statuses)
     }
 
     @Test func `the document names each route but those of dev, and no other`() async throws {
@@ -24,30 +22,27 @@ import Testing
         #expect(try Set(Contract().statuses.keys) == Set(names))
     }
 
-    @Test func `each status that the document names can be had, and no other is seen`() async throws {
-        try await DevBackend.withServer { backend in
-            let call = Calls(backend)
-            let ada = try await call.signIn()
-            let guest = try await call.articles(ada)
-            try await call.signIns(guest)
-            try await call.oauth2()
-            let documented = try Contract().statuses.mapValues { $0.subtracting([413]) }
-            let observed = backend.observedStatuses
-            for (operation, statuses) in documented {
-                #expect(observed[operation] == statuses, "\(operation)")
-            }
-            #expect(Set(observed.keys) == Set(documented.keys))
+    @Test(.server) func `each status that the document names can be had, and no other is seen`() async throws {
+        let call = Calls(backend)
+        let ada = try await call.signIn()
+        let guest = try await call.articles(ada)
+        try await call.signIns(guest)
+        try await call.oauth2()
+        let documented = try Contract().statuses.mapValues { $0.subtracting([413]) }
+        let observed = backend.observedStatuses
+        for (operation, statuses) in documented {
+            #expect(observed[operation] == statuses, "\(operation)")
         }
+        #expect(Set(observed.keys) == Set(documented.keys))
     }
 
-    @Test func `each operation says what becomes of a body that is too large`() async throws {
+    @Test(.server { ($0.limits.bodyBytes, $0.limits.imageBytes) = (10, 10) })
+    func `each operation says what becomes of a body that is too large`() async throws {
         let contract = try Contract()
-        try await TestClient.withServer({ ($0.limits.bodyBytes, $0.limits.imageBytes) = (10, 10) }) { backend, _ in
-            for operation in contract.operationsWithBody {
-                try await Calls(backend).body(of: operation)
-                #expect(backend.observedStatuses[operation]?.contains(413) == true, "\(operation)")
-                #expect(contract.statuses[operation]?.contains(413) == true, "\(operation)")
-            }
+        for operation in contract.operationsWithBody {
+            try await Calls(backend).body(of: operation)
+            #expect(backend.observedStatuses[operation]?.contains(413) == true, "\(operation)")
+            #expect(contract.statuses[operation]?.contains(413) == true, "\(operation)")
         }
     }
 }

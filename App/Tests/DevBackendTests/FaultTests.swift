@@ -4,57 +4,54 @@ import Testing
 @testable import DevBackend
 
 @Suite(.hangLimit) struct FaultTests {
-    @Test func `a requested response replaces the handler as often as the rule says`() async throws {
-        try await TestClient.withGuest { backend, client, signedIn in
-            backend.faults = FaultPlan([
-                FaultRule("POST", "/auth/refresh", .respond(status: 503, retryAfter: .milliseconds(1500)), times: 1)
-            ])
-            let busy = try await client.refresh(signedIn.refreshToken)
-
-            #expect(busy.status == 503)
-            #expect(busy.code == "FAULT_INJECTED")
-            #expect(busy.header("Retry-After") == "2")
-            #expect(backend.statistics.refreshes == .init(received: 1))
-            #expect(backend.faults.rules.map(\.remaining) == [0])
-            #expect(try await client.refresh(signedIn.refreshToken).status == 200)
-        }
+    @Test(.server) func `a requested response replaces the handler as often as the rule says`() async throws {
+        let signedIn = try await client.signIn()
+        backend.faults = FaultPlan([
+            FaultRule("POST", "/auth/refresh", .respond(status: 503, retryAfter: .milliseconds(1500)), times: 1)
+        ])
+        let busy = try await client.refresh(signedIn.refreshToken)
+        #expect(busy.outcome == "503 FAULT_INJECTED")
+        #expect(busy.header("Retry-After") == "2")
+        #expect(backend.statistics.refreshes == .init(received: 1))
+        #expect(backend.faults.rules.map(\.remaining) == [0])
+        #expect(try await client.refresh(signedIn.refreshToken).status == 200)
     }
 
-    @Test func `a refresh works while every access token is refused`() async throws {
-        try await TestClient.withGuest { backend, client, signedIn in
-            backend.faults = .refusingAccessTokens(at: "/**")
-            for path in ["/articles", "/articles/1", "/users/me", "/files/x"] {
-                let response = try await client.get(path, token: signedIn.accessToken)
-                #expect(response.status == 401)
-                #expect(response.header("WWW-Authenticate")?.contains("invalid_token") == true)
-            }
-            backend.faults = .refusingAccessTokens(at: "/articles/*")
-            let pair = try await client.refresh(signedIn.refreshToken).data(Received.TokenPair.self)
-            for token in [signedIn.accessToken, pair.accessToken] {
-                #expect(try await client.get("/articles/1", token: token).code == "TOKEN_INVALID")
-                #expect(try await client.get("/articles", token: token).status == 200)
-            }
-            #expect(backend.statistics.refusedRequests == 6)
-            #expect(try await client.refresh("unknown").status == 401)
-            #expect(backend.statistics.refusedRequests == 6, "a refresh is not a request that was refused")
+    @Test(.server) func `a refresh works while every access token is refused`() async throws {
+        let signedIn = try await client.signIn()
+        backend.faults = .refusingAccessTokens(at: "/**")
+        for path in ["/articles", "/articles/1", "/users/me", "/files/x"] {
+            let response = try await client.get(path, token: signedIn.accessToken)
+            #expect(response.status == 401)
+            #expect(response.header("WWW-Authenticate")?.contains("invalid_token") == true)
         }
+        backend.faults = .refusingAccessTokens(at: "/articles/*")
+        let pair = try await client.rotate(signedIn.refreshToken)
+        for token in [signedIn.accessToken, pair.accessToken] {
+            #expect(try await client.get("/articles/1", token: token).code == "TOKEN_INVALID")
+            #expect(try await client.get("/articles", token: token).status == 200)
+        }
+        #expect(backend.statistics.refusedRequests == 6)
+        #expect(try await client.refresh("unknown").status == 401)
+        #expect(backend.statistics.refusedRequests == 6, "a refresh is not a request that was refused")
     }
 
     /// No grace window is configured: a token that was rotated is used again.
-    @Test(arguments: [
-        (FaultAction.closeBeforeHandler, 0, "OK"), (.closeAfterHandler, 1, "REFRESH_TOKEN_REUSED"),
-    ])
+    @Test(
+        .server,
+        arguments: [
+            (FaultAction.closeBeforeHandler, 0, "OK"), (.closeAfterHandler, 1, "REFRESH_TOKEN_REUSED"),
+        ])
     func `a connection that is closed before the handler changes nothing, and after it the token is rotated`(
         action: FaultAction, committed: Int, code: String
     ) async throws {
-        try await TestClient.withGuest { backend, client, signedIn in
-            backend.faults = FaultPlan([FaultRule("POST", "/auth/refresh", action, times: 1)])
-            await #expect(throws: (any Error).self) { try await client.refresh(signedIn.refreshToken) }
-            #expect(backend.statistics.refreshes.committed == committed)
-            let last = try #require(backend.journal.last)
-            #expect(committed > 0 || last.status == nil)
-            #expect(try await client.refresh(signedIn.refreshToken).code == code)
-        }
+        let signedIn = try await client.signIn()
+        backend.faults = FaultPlan([FaultRule("POST", "/auth/refresh", action, times: 1)])
+        await #expect(throws: (any Error).self) { try await client.refresh(signedIn.refreshToken) }
+        #expect(backend.statistics.refreshes.committed == committed)
+        let last = try #require(backend.journal.last)
+        #expect(committed > 0 || last.status == nil)
+        #expect(try await client.refresh(signedIn.refreshToken).code == code)
     }
 
     @Test(arguments: [302, 307, 308])
@@ -65,7 +62,6 @@ import Testing
                 backend.faults = FaultPlan([FaultRule("GET", "/articles", .redirect(to: url, status: status))])
                 let response = try await TestClient(backend).get("/articles")
                 #expect(response.status == status && response.header("Location") == url.absoluteString)
-
                 let headers = ["accessToken": "x", "Cookie": "a=b"]
                 _ = try await TestClient(target.origin).get("/elsewhere?token=x", token: "x", headers: headers)
                 _ = try await TestClient(target.origin).get("/elsewhere")
@@ -77,36 +73,31 @@ import Testing
         }
     }
 
-    @Test func `a delay delays the response`() async throws {
-        try await TestClient.withServer { backend, client in
-            backend.faults = FaultPlan([FaultRule("GET", "/nowhere", .delay(.milliseconds(50)))])
-            let response = try await client.get("/nowhere")
-            #expect(response.status == 404)
-            #expect(try response.envelope(Received.Ignored.self).meta.durationMs >= 50)
-        }
+    @Test(.server) func `a delay delays the response`() async throws {
+        backend.faults = FaultPlan([FaultRule("GET", "/nowhere", .delay(.milliseconds(50)))])
+        let response = try await client.get("/nowhere")
+        #expect(response.status == 404)
+        #expect(try response.envelope(Received.Ignored.self).meta.durationMs >= 50)
     }
 
-    @Test func `faults, expiry and statistics are available over HTTP if allowed`() async throws {
-        try await TestClient.withServer({ $0.allowsDevEndpoints = true }) { backend, client in
-            let token = try await client.signIn().accessToken
-            let json = #"{"rules": [{"path": "/**", "action": {"kind": "respond", "status": 500}}]}"#
-            #expect(try await client.post("/dev/faults", json: json).status == 200)
-            #expect(backend.faults == FaultPlan([FaultRule(nil, "/**", .respond(status: 500))]))
-            #expect(try await client.get("/articles", token: token).status == 500)
-            #expect(try await client.post("/dev/faults", json: "{}").status == 200, "faults do not apply to /dev")
-            #expect(try await client.get("/articles", token: token).status == 200)
-
-            let expired = try await client.post("/dev/expire", json: "{}")
-            #expect(try expired.data([String: Int].self) == ["epoch": 1])
-            #expect(try await client.get("/articles", token: token).code == "TOKEN_EXPIRED")
-
-            let statistics = try await client.get("/dev/stats").data(ServerStatistics.self)
-            #expect(statistics.requests == 8)
-            #expect(statistics.registrations == 1)
-            #expect(statistics.count("GET", "/articles") == 3)
-            #expect(statistics.count("GET", "/articles", status: 401) == 1)
-            #expect(try await client.post("/dev/faults", json: #"{"rules": [{}]}"#).fields == ["rules.Index 0.path"])
-        }
+    @Test(.server { $0.allowsDevEndpoints = true })
+    func `faults, expiry and statistics are available over HTTP if allowed`() async throws {
+        let token = try await client.signIn().accessToken
+        let json = #"{"rules": [{"path": "/**", "action": {"kind": "respond", "status": 500}}]}"#
+        #expect(try await client.post("/dev/faults", json: json).status == 200)
+        #expect(backend.faults == FaultPlan([FaultRule(nil, "/**", .respond(status: 500))]))
+        #expect(try await client.get("/articles", token: token).status == 500)
+        #expect(try await client.post("/dev/faults", json: "{}").status == 200, "faults do not apply to /dev")
+        #expect(try await client.get("/articles", token: token).status == 200)
+        let expired = try await client.post("/dev/expire", json: "{}")
+        #expect(try expired.data([String: Int].self) == ["epoch": 1])
+        #expect(try await client.get("/articles", token: token).code == "TOKEN_EXPIRED")
+        let statistics = try await client.get("/dev/stats").data(ServerStatistics.self)
+        #expect(statistics.requests == 8)
+        #expect(statistics.registrations == 1)
+        #expect(statistics.count("GET", "/articles") == 3)
+        #expect(statistics.count("GET", "/articles", status: 401) == 1)
+        #expect(try await client.post("/dev/faults", json: #"{"rules": [{}]}"#).fields == ["rules.Index 0.path"])
     }
 }
 
@@ -159,8 +150,7 @@ import Testing
         #expect(injector.decision(method: "PUT", path: "/x/y") == .init())
         let first = injector.decision(method: "GET", path: "/a")
         #expect(first == .init(delay: .milliseconds(5), interruption: .respond(status: 503)))
-        let second = injector.decision(method: "GET", path: "/a")
-        #expect(second == .init(delay: .milliseconds(5), losesResponse: true))
+        #expect(injector.decision(method: "GET", path: "/a") == .init(delay: .milliseconds(5), losesResponse: true))
         #expect(injector.decision(method: "GET", path: "/a") == .init(losesResponse: true))
         #expect(injector.plan.rules.map(\.remaining) == [0, 0, nil])
     }

@@ -10,41 +10,39 @@ import Testing
         "e" + String(repeating: "\u{301}", count: codePoints - 1)
     }
 
-    @Test func `a text of one Character is as long as its code points`() async throws {
-        try await TestClient.withServer { _, client in
-            let token = try await client.signIn().accessToken
-            for (title, content, fields) in [
-                (200, 20_000, [String]?.none), (201, 1, ["title"]), (1, 20_001, ["content"]),
-                (50_000, 50_000, ["title", "content"]),
-            ] {
-                let (title, content) = (Self.character(codePoints: title), Self.character(codePoints: content))
-                #expect(title.count == 1 && content.count == 1)
-                let json = try JSONEncoder().encode(["title": title, "content": content])
-                let response = try await client.post(
-                    "/articles", json: String(decoding: json, as: UTF8.self), token: token)
-                #expect(response.status == (fields == nil ? 201 : 400))
-                if let fields { #expect(response.fields == fields) }
-            }
-            let long = MultipartBody.registration(name: Self.character(codePoints: 51))
-            let name = try await client.register(long)
-            #expect(name.status == 400 && name.fields == ["name"])
+    @Test(.server) func `a text of one Character is as long as its code points`() async throws {
+        let token = try await client.signIn().accessToken
+        for (title, content, fields) in [
+            (200, 20_000, [String]?.none), (201, 1, ["title"]), (1, 20_001, ["content"]),
+            (50_000, 50_000, ["title", "content"]),
+        ] {
+            let (title, content) = (Self.character(codePoints: title), Self.character(codePoints: content))
+            #expect(title.count == 1 && content.count == 1)
+            let json = try JSONEncoder().encode(["title": title, "content": content])
+            let response = try await client.post(
+                "/articles", json: String(decoding: json, as: UTF8.self), token: token)
+            #expect(response.status == (fields == nil ? 201 : 400))
+            if let fields { #expect(response.fields == fields) }
         }
+        let long = MultipartBody.registration(name: Self.character(codePoints: 51))
+        let name = try await client.register(long)
+        #expect(name.status == 400 && name.fields == ["name"])
     }
 
-    @Test(arguments: [
-        "Transfer-Encoding: chunked\r\n\r\nzz\r\n",
-        "Transfer-Encoding: chunked\r\n\r\n5\r\nhelloX\r\n",
-        "Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\nabc", "Content-Length: -1\r\n\r\n",
-        "Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",
-        "Transfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n",
-    ])
+    @Test(
+        .server,
+        arguments: [
+            "Transfer-Encoding: chunked\r\n\r\nzz\r\n",
+            "Transfer-Encoding: chunked\r\n\r\n5\r\nhelloX\r\n",
+            "Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\nabc", "Content-Length: -1\r\n\r\n",
+            "Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",
+            "Transfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n",
+        ])
     func `broken framing is the client's error, and ends the connection`(rest: String) async throws {
-        try await DevBackend.withServer { backend in
-            let response = try await RawConnection.response(
-                of: backend, to: "POST /api/v1/auth/refresh HTTP/1.1\r\nHost: localhost\r\n" + rest)
-            #expect(response.hasPrefix("HTTP/1.1 400 "), "\(rest): \(response)")
-            #expect(response.lowercased().contains("connection: close"))
-        }
+        let response = try await RawConnection.response(
+            of: backend, to: "POST /api/v1/auth/refresh HTTP/1.1\r\nHost: localhost\r\n" + rest)
+        #expect(response.hasPrefix("HTTP/1.1 400 "), "\(rest): \(response)")
+        #expect(response.lowercased().contains("connection: close"))
     }
 
     private static let program = ["Host": "127.0.0.1", "Content-Type": "application/json"]
@@ -62,22 +60,21 @@ import Testing
         (["Content-Type": "application/json; charset=utf-8"], 200), (["Sec-Fetch-Site": "none"], 200),
     ]
 
-    @Test func `no page of a browser can inject faults, expire tokens or read statistics`() async throws {
-        try await TestClient.withServer({ $0.allowsDevEndpoints = true }) { backend, _ in
-            let body = #"{"rules": [{"path": "/**", "action": {"kind": "respond", "status": 500}}]}"#
-            for (fields, status) in Self.pages {
-                let fields = Self.program.merging(fields) { $1 }.filter { !$0.value.isEmpty }
-                for (method, path) in [("POST", "faults"), ("POST", "expire"), ("GET", "stats")] {
-                    backend.faults = FaultPlan()
-                    let lines = fields.map { "\($0.key): \($0.value)\r\n" }.sorted().joined()
-                    let response = try await RawConnection.response(
-                        of: backend,
-                        to: "\(method) /api/v1/dev/\(path) HTTP/1.1\r\n\(lines)Connection: close\r\n"
-                            + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
-                    let expected = status == 415 && method == "GET" ? 200 : status
-                    #expect(response.hasPrefix("HTTP/1.1 \(expected) "), "\(method) \(path) \(fields): \(response)")
-                    #expect((backend.faults == FaultPlan()) == (status != 200 || path != "faults"))
-                }
+    @Test(.server { $0.allowsDevEndpoints = true })
+    func `no page of a browser can inject faults, expire tokens or read statistics`() async throws {
+        let body = #"{"rules": [{"path": "/**", "action": {"kind": "respond", "status": 500}}]}"#
+        for (fields, status) in Self.pages {
+            let fields = Self.program.merging(fields) { $1 }.filter { !$0.value.isEmpty }
+            for (method, path) in [("POST", "faults"), ("POST", "expire"), ("GET", "stats")] {
+                backend.faults = FaultPlan()
+                let lines = fields.map { "\($0.key): \($0.value)\r\n" }.sorted().joined()
+                let response = try await RawConnection.response(
+                    of: backend,
+                    to: "\(method) /api/v1/dev/\(path) HTTP/1.1\r\n\(lines)Connection: close\r\n"
+                        + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
+                let expected = status == 415 && method == "GET" ? 200 : status
+                #expect(response.hasPrefix("HTTP/1.1 \(expected) "), "\(method) \(path) \(fields): \(response)")
+                #expect((backend.faults == FaultPlan()) == (status != 200 || path != "faults"))
             }
         }
     }

@@ -4,36 +4,23 @@ import ProgramTesting
 import Testing
 
 @Suite(.hangLimit) struct LifecycleTests {
-    @Test func `a server chooses a free port`() async throws {
-        try await DevBackend.withServer { first in
-            try await DevBackend.withServer { second in
-                #expect(first.origin != second.origin)
-                #expect(first.baseURL.absoluteString == first.origin.absoluteString + "/api/v1")
-                let response = try await TestClient(second).get("/nowhere")
-                #expect(response.status == 404)
-                #expect(first.statistics.requests == 0)
-            }
+    @Test(.server { $0.accessTokenLifetime = .seconds(2) })
+    func `the description of a server has its OAuth 2 client without the secret`() async throws {
+        let description = backend.serverDescription
+        #expect(description.baseURL == backend.baseURL)
+        #expect(description.oauth2ClientID == "latchkey-dev")
+        #expect(description.oauth2ClientAuthentication == ["client_secret_basic", "client_secret_post"])
+        #expect(description.accessTokenLifetimeSeconds == 2)
+        #expect(!description.allowsDevEndpoints)
+        for (endpoint, path) in [
+            (description.tokenEndpoint, "/oauth2/token"), (description.revocationEndpoint, "/oauth2/revoke"),
+        ] {
+            #expect(endpoint.absoluteString == backend.baseURL.absoluteString + path)
+            #expect(try await client.post(path, form: "").member("error") == "invalid_client")
         }
-    }
-
-    @Test func `the description of a server has its OAuth 2 client without the secret`() async throws {
-        try await TestClient.withServer({ $0.accessTokenLifetime = .seconds(2) }) { backend, client in
-            let description = backend.serverDescription
-            #expect(description.baseURL == backend.baseURL)
-            #expect(description.oauth2ClientID == "latchkey-dev")
-            #expect(description.oauth2ClientAuthentication == ["client_secret_basic", "client_secret_post"])
-            #expect(description.accessTokenLifetimeSeconds == 2)
-            #expect(!description.allowsDevEndpoints)
-            for (endpoint, path) in [
-                (description.tokenEndpoint, "/oauth2/token"), (description.revocationEndpoint, "/oauth2/revoke"),
-            ] {
-                #expect(endpoint.absoluteString == backend.baseURL.absoluteString + path)
-                #expect(try await client.post(path, form: "").member("error") == "invalid_client")
-            }
-            let secret = try #require(backend.configuration.oauth2Client.secret)
-            let written = String(decoding: try JSONEncoder().encode(description), as: UTF8.self)
-            #expect(!written.contains(secret) && !"\(description)".contains(secret))
-        }
+        let secret = try #require(backend.configuration.oauth2Client.secret)
+        let written = String(decoding: try JSONEncoder().encode(description), as: UTF8.self)
+        #expect(!written.contains(secret) && !"\(description)".contains(secret))
     }
 
     @Test func `a stopped server accepts no connection, and can be stopped again`() async throws {

@@ -4,133 +4,105 @@ import ProgramTesting
 import Testing
 
 @Suite(.hangLimit) struct RegistrationTests {
-    @Test func `a guest with a name and a photo is signed in`() async throws {
-        try await TestClient.withServer { backend, client in
-            let image = jpeg(width: 1024, height: 768, length: 40_000)
-
-            let response = try await client.register(MultipartBody.registration(name: "Ada Lovelace", image: image))
-
-            #expect(response.status == 201)
-            #expect(response.header("Cache-Control") == "no-store")
-            let signedIn = try response.data(Received.SignedIn.self)
-            #expect(signedIn.user.name == "Ada Lovelace")
-            let me = try await client.get("/users/me", token: signedIn.accessToken)
-            #expect(try me.data(Received.User.self) == signedIn.user)
-            let key = try #require(signedIn.user.profileImageKey)
-            #expect(signedIn.user.profileUrl == "\(backend.baseURL.absoluteString)/files/\(key)")
-            let disguised = ["Host": "evil.example"]
-            let other = try await client.get("/users/me", token: signedIn.accessToken, headers: disguised)
-            #expect(try other.data(Received.User.self) == signedIn.user, "the name in a request is not used")
-            let file = try await client.get("/files/\(key)", token: signedIn.accessToken)
-            #expect(file.header("Content-Type") == "image/jpeg")
-            #expect(file.data == image)
-            #expect(backend.statistics.registrations == 1)
-        }
+    @Test(.server) func `a guest with a name and a photo is signed in`() async throws {
+        let image = jpeg(width: 1024, height: 768, length: 40_000)
+        let response = try await client.register(MultipartBody.registration(name: "Ada Lovelace", image: image))
+        #expect(response.status == 201)
+        #expect(response.header("Cache-Control") == "no-store")
+        let signedIn = try response.data(Received.SignedIn.self)
+        #expect(signedIn.user.name == "Ada Lovelace")
+        let me = try await client.get("/users/me", token: signedIn.accessToken)
+        #expect(try me.data(Received.User.self) == signedIn.user)
+        let key = try #require(signedIn.user.profileImageKey)
+        #expect(signedIn.user.profileUrl == "\(backend.baseURL.absoluteString)/files/\(key)")
+        let disguised = ["Host": "evil.example"]
+        let other = try await client.get("/users/me", token: signedIn.accessToken, headers: disguised)
+        #expect(try other.data(Received.User.self) == signedIn.user, "the name in a request is not used")
+        let file = try await client.get("/files/\(key)", token: signedIn.accessToken)
+        #expect(file.header("Content-Type") == "image/jpeg")
+        #expect(file.data == image)
+        #expect(backend.statistics.registrations == 1)
     }
 
-    @Test func `the response names every invalid field`() async throws {
-        try await TestClient.withServer { backend, client in
-            for (name, image, fields) in [
-                (nil, nil, ["name", "image"]), ("  ", jpeg(), ["name"]),
-                (String(repeating: "é", count: 51), jpeg(), ["name"]),
-            ] as [(String?, Data?, [String])] {
-                let response = try await client.register(MultipartBody.registration(name: name, image: image))
-                #expect(response.status == 400 && response.code == "VALIDATION_FAILED")
-                #expect(response.fields == fields)
-            }
-            let longest = try await client.register(MultipartBody.registration(name: String(repeating: "é", count: 50)))
-            #expect(longest.status == 201)
-            #expect(backend.statistics.registrations == 1)
+    @Test(.server) func `the response names every invalid field`() async throws {
+        for (name, image, fields) in [
+            (nil, nil, ["name", "image"]), ("  ", jpeg(), ["name"]),
+            (String(repeating: "é", count: 51), jpeg(), ["name"]),
+        ] as [(String?, Data?, [String])] {
+            let response = try await client.register(MultipartBody.registration(name: name, image: image))
+            #expect(response.outcome == "400 VALIDATION_FAILED")
+            #expect(response.fields == fields)
         }
+        let longest = try await client.register(MultipartBody.registration(name: String(repeating: "é", count: 50)))
+        #expect(longest.status == 201)
+        #expect(backend.statistics.registrations == 1)
     }
 
-    @Test func `an image of the maximum size is accepted, and one byte more is not`() async throws {
-        try await TestClient.withServer({ $0.limits.imageBytes = 3_000_000 }) { _, client in
-            let greatest = try await client.register(MultipartBody.registration(image: jpeg(length: 3_000_000)))
-            #expect(greatest.status == 201)
-
-            let over = try await client.register(MultipartBody.registration(image: jpeg(length: 3_000_001)))
-            #expect(over.status == 413)
-            #expect(over.code == "IMAGE_TOO_LARGE")
-        }
+    @Test(.server { $0.limits.imageBytes = 3_000_000 })
+    func `an image of the maximum size is accepted, and one byte more is not`() async throws {
+        #expect(try await client.register(MultipartBody.registration(image: jpeg(length: 3_000_000))).status == 201)
+        let over = try await client.register(MultipartBody.registration(image: jpeg(length: 3_000_001)))
+        #expect(over.outcome == "413 IMAGE_TOO_LARGE")
     }
 
-    @Test func `a body is refused by its declared length`() async throws {
-        try await DevBackend.withServer { backend in
-            let connection = try await RawConnection.open(to: backend)
-            // Nothing follows the head: a server that waits for the body would wait indefinitely.
-            try await connection.send(
-                "POST /api/v1/auth/guest/register HTTP/1.1\r\nHost: localhost\r\nContent-Length: 6000000\r\n"
-                    + "Content-Type: \(MultipartBody.contentType)\r\n\r\n")
-            let response = await connection.receive(until: "IMAGE_TOO_LARGE")
-            #expect(response.hasPrefix("HTTP/1.1 413 "))
-            try await connection.close()
-        }
+    @Test(.server) func `a body is refused by its declared length`() async throws {
+        let connection = try await RawConnection.open(to: backend)
+        // Nothing follows the head: a server that waits for the body would wait indefinitely.
+        try await connection.send(
+            "POST /api/v1/auth/guest/register HTTP/1.1\r\nHost: localhost\r\nContent-Length: 6000000\r\n"
+                + "Content-Type: \(MultipartBody.contentType)\r\n\r\n")
+        #expect(await connection.receive(until: "IMAGE_TOO_LARGE").hasPrefix("HTTP/1.1 413 "))
+        try await connection.close()
     }
 
-    @Test(arguments: [Data("GIF89a".utf8), Data([0xFF, 0xD8]), Data([0xFF, 0xD8, 0xFF, 0xD9]), Data("x".utf8)])
+    @Test(
+        .server, arguments: [Data("GIF89a".utf8), Data([0xFF, 0xD8]), Data([0xFF, 0xD8, 0xFF, 0xD9]), Data("x".utf8)])
     func `an image that is not a JPEG is rejected`(image: Data) async throws {
-        try await TestClient.withServer { _, client in
-            let response = try await client.register(MultipartBody.registration(image: image))
-            #expect(response.status == 415)
-            #expect(response.code == "UNSUPPORTED_IMAGE")
+        #expect(try await client.register(MultipartBody.registration(image: image)).outcome == "415 UNSUPPORTED_IMAGE")
+    }
+
+    @Test(.server) func `a part of a picture is sent, and the rest where the first response ended`() async throws {
+        let picture = jpeg(length: 5_000)
+        let session = try await client.register(MultipartBody.registration(image: picture)).data(
+            Received.SignedIn.self)
+        let path = "/files/\(try #require(session.user.profileImageKey))"
+        func get(_ headers: [String: String] = [:]) async throws -> Received.Response {
+            try await client.get(path, token: session.accessToken, headers: headers)
+        }
+        let whole = try await get()
+        let tag = try #require(whole.header("ETag"))
+        #expect(whole.status == 200 && whole.data == picture && whole.header("Accept-Ranges") == "bytes")
+        let first = try await get(["Range": "bytes=0-1999"])
+        #expect(first.status == 206 && first.header("Content-Range") == "bytes 0-1999/5000")
+        let rest = try await get(["Range": "bytes=2000-", "If-Range": tag])
+        #expect(rest.status == 206 && rest.header("Content-Range") == "bytes 2000-4999/5000")
+        #expect(first.data + rest.data == picture)
+        #expect(try await get(["Range": "bytes=2000-", "If-Range": "\"other\""]).data == picture)
+        let beyond = try await get(["Range": "bytes=5000-"])
+        #expect(beyond.status == 416 && beyond.header("Content-Range") == "bytes */5000")
+        for field in ["bytes=5-4", "bytes=-", "bytes=0-1,4-5", "bytes=a-b", "items=0-1", "bytes=+1-2"] {
+            #expect(try await get(["Range": field]).data == picture, "\(field)")
         }
     }
 
-    @Test func `a part of a picture is sent, and the rest where the first response ended`() async throws {
-        try await TestClient.withServer { _, client in
-            let picture = jpeg(length: 5_000)
-            let session = try await client.register(MultipartBody.registration(image: picture)).data(
-                Received.SignedIn.self)
-            let path = "/files/\(try #require(session.user.profileImageKey))"
-            func get(_ headers: [String: String] = [:]) async throws -> Received.Response {
-                try await client.get(path, token: session.accessToken, headers: headers)
-            }
-            let whole = try await get()
-            let tag = try #require(whole.header("ETag"))
-            #expect(whole.status == 200 && whole.data == picture && whole.header("Accept-Ranges") == "bytes")
-            let first = try await get(["Range": "bytes=0-1999"])
-            #expect(first.status == 206 && first.header("Content-Range") == "bytes 0-1999/5000")
-            let rest = try await get(["Range": "bytes=2000-", "If-Range": tag])
-            #expect(rest.status == 206 && rest.header("Content-Range") == "bytes 2000-4999/5000")
-            #expect(first.data + rest.data == picture)
-            #expect(try await get(["Range": "bytes=2000-", "If-Range": "\"other\""]).data == picture)
-            let beyond = try await get(["Range": "bytes=5000-"])
-            #expect(beyond.status == 416 && beyond.header("Content-Range") == "bytes */5000")
-            for field in ["bytes=5-4", "bytes=-", "bytes=0-1,4-5", "bytes=a-b", "items=0-1", "bytes=+1-2"] {
-                #expect(try await get(["Range": field]).data == picture, "\(field)")
-            }
-        }
+    @Test(.server) func `a body that is not multipart is rejected`() async throws {
+        #expect(try await client.post("/auth/guest/register", json: "{}").outcome == "415 UNSUPPORTED_MEDIA_TYPE")
+        let unbounded = try await client.send(
+            "POST", "/auth/guest/register", headers: ["Content-Type": "multipart/form-data"], body: Data("x".utf8))
+        #expect(unbounded.outcome == "400 MALFORMED_MULTIPART")
+        let truncated = try await client.register(MultipartBody.registration().dropLast(6))
+        #expect(truncated.outcome == "400 MALFORMED_MULTIPART")
     }
 
-    @Test func `a body that is not multipart is rejected`() async throws {
-        try await TestClient.withServer { _, client in
-            let json = try await client.post("/auth/guest/register", json: "{}")
-            #expect(json.status == 415)
-            #expect(json.code == "UNSUPPORTED_MEDIA_TYPE")
-
-            let unbounded = try await client.send(
-                "POST", "/auth/guest/register", headers: ["Content-Type": "multipart/form-data"], body: Data("x".utf8))
-            #expect(unbounded.status == 400)
-            #expect(unbounded.code == "MALFORMED_MULTIPART")
-
-            let truncated = try await client.register(MultipartBody.registration().dropLast(6))
-            #expect(truncated.status == 400)
-            #expect(truncated.code == "MALFORMED_MULTIPART")
-        }
-    }
-
-    @Test func `a client that expects 100-continue receives it`() async throws {
-        try await DevBackend.withServer { backend in
-            let connection = try await RawConnection.open(to: backend)
-            let body = #"{"refreshToken": "unknown"}"#
-            try await connection.send(
-                "POST /api/v1/auth/logout HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n"
-                    + "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n")
-            #expect(await connection.receive(until: "\r\n\r\n").hasPrefix("HTTP/1.1 100 Continue\r\n"))
-            try await connection.send(body)
-            #expect(await connection.receive(until: "requestId").contains("HTTP/1.1 200 OK"))
-            try await connection.close()
-        }
+    @Test(.server) func `a client that expects 100-continue receives it`() async throws {
+        let connection = try await RawConnection.open(to: backend)
+        let body = #"{"refreshToken": "unknown"}"#
+        try await connection.send(
+            "POST /api/v1/auth/logout HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n"
+                + "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n")
+        #expect(await connection.receive(until: "\r\n\r\n").hasPrefix("HTTP/1.1 100 Continue\r\n"))
+        try await connection.send(body)
+        #expect(await connection.receive(until: "requestId").contains("HTTP/1.1 200 OK"))
+        try await connection.close()
     }
 }

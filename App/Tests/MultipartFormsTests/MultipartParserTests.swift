@@ -54,12 +54,10 @@ import Testing
     private static let name = "Content-Disposition: form-data; name=\"n\""
 
     @Test(arguments: [
-        ("--b\r\n\(name)\r\n\r\nvalue\r\n--b--\r\n", "value"),
-        ("--b\r\n\(name)\r\n\r\nvalue\r\n--b--", "value"),
+        ("--b\r\n\(name)\r\n\r\nvalue\r\n--b--\r\n", "value"), ("--b\r\n\(name)\r\n\r\nvalue\r\n--b--", "value"),
         ("--b\r\n\(name)\r\n\r\n\r\n--b--", ""),
         ("preamble\r\n--b\r\n\(name)\r\n\r\nvalue\r\n--b--\r\nepilogue", "value"),
-        ("--b \t\r\n\(name)\r\n\r\nvalue\r\n--b--", "value"),
-        ("--b\r\n\(name)\r\n\r\na --b b\r\n--b--", "a --b b"),
+        ("--b \t\r\n\(name)\r\n\r\nvalue\r\n--b--", "value"), ("--b\r\n\(name)\r\n\r\na --b b\r\n--b--", "a --b b"),
         ("--b\r\n\(name)\r\n\r\na\n--b\nb\r\n--b--", "a\n--b\nb"),
         ("--b\r\n\(name)\r\n\r\na\r\n -- b\r\n--b--", "a\r\n -- b"),
         ("--b\r\n\(name)\r\n\r\n\r\nvalue\r\n\r\n--b--", "\r\nvalue\r\n"),
@@ -73,15 +71,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", MultipartParser.Failure.missingOpening),
-        ("nothing here", .missingOpening),
-        ("--c\r\n\(name)\r\n\r\nvalue\r\n--c--", .missingOpening),
-        ("--b", .truncated),
-        ("--b\r\n", .truncated),
-        ("--b\r\n\(name)\r\n\r\nvalue", .truncated),
-        ("--b\r\n\(name)\r\n\r\nvalue\r\n--b", .truncated),
-        ("--b\r\n\(name)\r\n\r\nvalue\r\n--b\r\n", .truncated),
-        ("--b\r\n\(name)\r\n\r\nvalue\n--b--", .truncated),
+        ("", MultipartParser.Failure.missingOpening), ("nothing here", .missingOpening),
+        ("--c\r\n\(name)\r\n\r\nvalue\r\n--c--", .missingOpening), ("--b", .truncated), ("--b\r\n", .truncated),
+        ("--b\r\n\(name)\r\n\r\nvalue", .truncated), ("--b\r\n\(name)\r\n\r\nvalue\r\n--b", .truncated),
+        ("--b\r\n\(name)\r\n\r\nvalue\r\n--b\r\n", .truncated), ("--b\r\n\(name)\r\n\r\nvalue\n--b--", .truncated),
         ("--bx\r\n\(name)\r\n\r\nvalue\r\n--b--", .malformedDelimiter),
         ("--b\n\(name)\n\nvalue\r\n--b--", .malformedDelimiter),
         ("--b\r\n\(name)\r\n\r\nvalue\r\n--bc\r\n--b--", .malformedDelimiter),
@@ -164,8 +157,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"form-data; name="a"; filename="me.jpg""#, "me.jpg"),
-        (#"form-data; filename=me.jpg; name=a"#, "me.jpg"),
+        (#"form-data; name="a"; filename="me.jpg""#, "me.jpg"), (#"form-data; filename=me.jpg; name=a"#, "me.jpg"),
         (#"form-data; name="a"; filename="a;b=c.jpg""#, "a;b=c.jpg"),
         (#"form-data; name="a"; filename="say \"hi\".jpg""#, #"say "hi".jpg"#),
         (#"form-data; name="a"; filename="C:\photos\me.jpg""#, #"C:\photos\me.jpg"#),

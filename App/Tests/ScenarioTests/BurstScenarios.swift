@@ -14,8 +14,7 @@ extension Scenarios {
         /// 1,000 requests, which cost one refresh.
         private func burst(_ app: TestApp, _ faults: FaultPlan = FaultPlan([Self.jitter])) async {
             app.backend.faults = faults
-            let failures = await app.sendAll(1_000).compactMap(\.self)
-            #expect(failures.count == 0, "\(failures.first.map(String.init(describing:)) ?? "")")
+            await app.sendAll(1_000).expectSuccess()
             #expect(app.backend.statistics.refreshes == .init(received: 1, committed: 1))
         }
 
@@ -58,8 +57,7 @@ extension Scenarios {
                     await gate.arrivals(arrived)
                 }
                 gate.open()
-                let failures = await late.compactMap(\.self)
-                #expect(failures.count == 0)
+                await late.expectSuccess()
                 #expect(app.refusals == 20)
                 #expect(app.backend.statistics.refreshes.received == 1)
             }

@@ -20,8 +20,7 @@ extension Scenarios {
                 // The gate is still closed: only a request that does not wait for the refresh can have ended.
                 await #expect(throws: CancellationError.self) { _ = try await starter.value }
                 gate.open()
-                let failures = await others.compactMap(\.self)
-                #expect(failures.isEmpty)
+                await others.expectSuccess()
                 #expect(app.backend.statistics.refreshes == .init(received: 1, committed: 1))
             }
         }
@@ -30,18 +29,14 @@ extension Scenarios {
             try await TestApp.run { app in
                 let (gate, requests) = try await app.refuseAll(20, at: .beforeResponse)
                 try await app.auth.logout()
-                let failures = await requests.value.compactMap(\.self)
+                await requests.value.expectAll(failWith: .sessionEnded)
                 gate.open()
                 await app.events.wait { $0.isResponseDropped }
                 #expect(await app.send(.me)?.authentication?.code == .notSignedIn)
-                #expect(failures.map(\.authentication?.code) == Array(repeating: .sessionEnded, count: 20))
                 #expect(app.session.state == .signedOut(.byUser))
                 #expect(try await app.store.load() == nil)
                 #expect(app.backend.statistics.refreshes.committed == 1)
-                let withNewToken = app.backend.journal.filter {
-                    $0.tokenGeneration == 1 && !$0.path.contains("/auth/")
-                }
-                #expect(withNewToken == [])
+                #expect(!app.backend.journal.contains { $0.tokenGeneration == 1 && !$0.path.contains("/auth/") })
             }
         }
 
@@ -49,10 +44,9 @@ extension Scenarios {
             try await TestApp.run { app in
                 let (gate, requests) = try await app.refuseAll(20, at: .beforeResponse)
                 try await app.signIn("bob")
-                let failures = await requests.value.compactMap(\.self)
+                await requests.value.expectAll(failWith: .sessionEnded)
                 gate.open()
                 await app.events.wait { $0.isResponseDropped }
-                #expect(failures.map(\.authentication?.code) == Array(repeating: .sessionEnded, count: 20))
                 #expect(try await app.auth.me().name == "bob")
                 // Each of ada's requests reached the server once and was refused; none was sent again with bob's token.
                 #expect(app.backend.statistics.count("GET", "/articles/{id}") == 20)

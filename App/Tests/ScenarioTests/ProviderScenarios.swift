@@ -103,10 +103,8 @@ extension Scenarios {
                     let isDemand = response == Self.demand
                     app.backend.faults = FaultPlan([FaultRule("POST", app.refreshPath, .gateway(response), times: 1)])
                     try await app.backend.expireAccessTokens()
-                    let failures = await app.sendAll(10).compactMap(\.self)
-                    #expect(failures.count == 10, "\(provider.name) \(number)")
                     let code: NetworkError.Code = isDemand ? .stepUpRequired : .refreshUnavailable
-                    #expect(failures.allSatisfy { $0.code == code }, "\(provider.name) \(number)")
+                    #expect(await app.sendAll(10).allSatisfy { $0?.code == code }, "\(provider.name) \(number)")
                     #expect((app.session.status.userAction != nil) == isDemand)
                     #expect(app.events.endings == [])
                     clock.advance(by: .seconds(31))
@@ -117,8 +115,7 @@ extension Scenarios {
                 }
                 app.backend.faults = FaultPlan([FaultRule("POST", app.refreshPath, .gateway(provider.dead), times: 1)])
                 try await app.backend.expireAccessTokens()
-                let failures = await app.sendAll(10).compactMap(\.self)
-                #expect(failures.allSatisfy { $0.authentication?.code == .sessionEnded }, "\(provider.name)")
+                await app.sendAll(10).expectAll(failWith: .sessionEnded)
                 #expect(app.events.endings.count == 1, "\(provider.name)")
             }
         }

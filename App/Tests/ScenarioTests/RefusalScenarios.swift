@@ -12,22 +12,18 @@ extension Scenarios {
     @Suite struct RefusalScenarios {
         /// Two processes, of which the one that refreshes expires the token of the other.
         private func runStrictly(_ body: (_ first: TestApp, _ second: TestApp) async throws -> Void) async throws {
-            let faults = FaultPlan(strictRotation: true)
-            try await TestApp.run(
-                processes: 2,
-                {
-                    $0.clock = ManualTimeSource()
-                    $0.server.faults = faults
-                }
-            ) { try await body($0[0], $0[1]) }
+            func configure(_ setup: inout TestApp.Setup) {
+                setup.clock = ManualTimeSource()
+                setup.server.faults = FaultPlan(strictRotation: true)
+            }
+            try await TestApp.run(processes: 2, configure) { try await body($0[0], $0[1]) }
         }
 
         @Test(arguments: [1, 20])
         func `S8: every response is 401: one refresh, then unauthorized`(count: Int) async throws {
             try await TestApp.run({ $0.clock = ManualTimeSource() }) { app in
                 app.backend.faults = .refusingAccessTokens(at: "/articles/*")
-                let failures = await app.sendAll(count).compactMap(\.self)
-                #expect(failures.map(\.authentication?.code) == Array(repeating: .unauthorized, count: count))
+                await app.sendAll(count).expectAll(failWith: .unauthorized)
                 #expect(app.backend.statistics.refreshes.received == 1)
                 #expect(app.refusals <= 2 * count)
                 #expect(app.events.endings == [])
@@ -48,9 +44,8 @@ extension Scenarios {
                 let backend = apps[0].backend
                 backend.faults = .refusingAccessTokens(at: "/articles/1")
                 for app in apps {
-                    let failures = await app.sendAll(20) { _ in .article(1) }
-                    #expect(failures.allSatisfy { $0?.authentication?.code == .unauthorized })
-                    #expect(await app.sendAll(20) { _ in .me }.allSatisfy { $0 == nil })
+                    await app.sendAll(20) { _ in .article(1) }.expectAll(failWith: .unauthorized)
+                    await app.sendAll(20) { _ in .me }.expectSuccess()
                 }
                 // One refresh, and where another process made it, one that verifies it.
                 let first = backend.statistics.refreshes.received
@@ -64,10 +59,7 @@ extension Scenarios {
 
                 // Now the tokens have expired, during the cool-down of that endpoint.
                 try await backend.expireAccessTokens()
-                for app in apps {
-                    let failures = await app.sendAll(20) { _ in .me }.compactMap(\.self)
-                    #expect(failures.isEmpty, "\(failures)")
-                }
+                for app in apps { await app.sendAll(20) { _ in .me }.expectSuccess() }
                 #expect(backend.statistics.refreshes.received == first + 1)
                 #expect(apps.flatMap(\.events.endings) == [])
             }
@@ -80,8 +72,7 @@ extension Scenarios {
                 try await second.session.refresh()
                 try await second.session.refresh()
                 let refreshes = first.backend.statistics.refreshes.received
-                let failures = await first.sendAll(20) { _ in .me }.compactMap(\.self)
-                #expect(failures.isEmpty, "\(failures)")
+                await first.sendAll(20) { _ in .me }.expectSuccess()
                 #expect(first.backend.statistics.refreshes.received == refreshes)
             }
         }
@@ -117,14 +108,12 @@ extension Scenarios {
                 let session = app.session.state
                 async let demanding = app.sendAll(10) { _ in .article(7) }
                 async let others = app.sendAll(90) { .article(Article.ID(1 + $0 % 6)) }
-                let (failures, succeeded) = (await demanding.compactMap(\.self), await others)
-                #expect(failures.count == 10)
-                for failure in failures {
-                    #expect(failure.code == .stepUpRequired)
-                    #expect(failure.stepUp?.demand == .userAuthentication)
-                    #expect(failure.stepUp?.maxAge == .seconds(300))
+                for failure in await demanding {
+                    #expect(failure?.code == .stepUpRequired)
+                    #expect(failure?.stepUp?.demand == .userAuthentication)
+                    #expect(failure?.stepUp?.maxAge == .seconds(300))
                 }
-                #expect(succeeded.allSatisfy { $0 == nil })
+                await others.expectSuccess()
                 #expect(app.backend.statistics.refreshes == .init())
                 #expect(app.session.state == session)
                 // Each was sent once: the engine repeats none of them.
@@ -136,7 +125,7 @@ extension Scenarios {
                 try await app.session.stepUp(signedIn.tokens.result)
                 #expect(app.session.state == session, "the session keeps its identity")
                 #expect(try await app.store.load()?.generation == 1)
-                #expect(await app.sendAll(100) { .article(Article.ID(1 + $0 % 10)) }.allSatisfy { $0 == nil })
+                await app.sendAll(100) { .article(Article.ID(1 + $0 % 10)) }.expectSuccess()
                 #expect(app.backend.statistics.refreshes == .init())
                 #expect(app.events.endings == [])
             }

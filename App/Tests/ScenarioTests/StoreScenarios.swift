@@ -11,7 +11,8 @@ import Testing
 import TokenRefresh
 
 extension Scenarios {
-    /// S16 and S21: stores that are unavailable, and stores that are not writable.
+    /// S16 and S21: stores that are unavailable, and stores that are not writable. S23: a sign-out that the store does
+    /// not take, and tokens that are deleted behind the program's back; the journal is in a folder of its own.
     @Suite struct StoreScenarios {
         @Test func `S21: while the store is not writable there is no refresh call`() async throws {
             let folder = try TemporaryFolder()
@@ -21,17 +22,82 @@ extension Scenarios {
                 let app = apps[0]
                 faulty.fail(.record)
                 try await app.backend.expireAccessTokens()
-                let failures = await app.sendAll(20).compactMap(\.self)
-                #expect(failures.map(\.authentication?.code) == Array(repeating: .storeUnavailable, count: 20))
+                await app.sendAll(20).expectAll(failWith: .storeUnavailable)
                 #expect(app.backend.statistics.refreshes == .init())
                 #expect(app.events.endings == [])
 
                 // As after a kill, the engine is not used again. The next process has a writable store.
                 let next = TestApp(app.backend, app.setup, store: FileTokenStore(folder: folder.tokens))
-                let later = await next.sendAll(20).compactMap(\.self)
-                #expect(later.isEmpty, "\(later)")
+                await next.sendAll(20).expectSuccess()
                 #expect(app.backend.statistics.refreshes == .init(received: 1, committed: 1))
                 #expect(next.events.endings == [])
+            }
+        }
+
+        /// An application with a journal in files, whose user is signed in.
+        private func withJournal(
+            _ body: (_ app: TestApp, _ store: FaultyTokenStore<FileTokenStore>, _ tokens: URL) async throws -> Void
+        ) async throws {
+            let folder = try TemporaryFolder()
+            defer { folder.remove() }
+            let store = FaultyTokenStore(FileTokenStore(folder: folder.tokens))
+            let journal = FileSessionJournal(folder: folder.url.appendingPathComponent("journal"), storeName: "files")
+            try await TestApp.run(1, store: { _ in store }, { $0.journal = journal }) { apps in
+                await apps[0].session.settle()
+                try await body(apps[0], store, folder.tokens)
+            }
+        }
+
+        /// The next process. As after a kill, the engine of the one before is not used again.
+        private func next(_ app: TestApp, _ tokens: URL) -> TestApp {
+            TestApp(app.backend, app.setup, store: FileTokenStore(folder: tokens))
+        }
+
+        @Test func `S23: after a sign-out that the store did not take, the next start is signed out, and revokes`()
+            async throws
+        {
+            try await withJournal { app, store, tokens in
+                store.fail(.delete)
+                app.backend.faults = FaultPlan([FaultRule("POST", "/auth/logout", .closeBeforeHandler, times: 1)])
+                try await app.auth.logout()
+                #expect(app.session.state == .signedOut(.byUser))
+                #expect(app.session.status.isSignOutPending)
+                #expect(try await FileTokenStore(folder: tokens).load() != nil, "the tokens are still stored")
+                #expect(app.backend.statistics.logouts == 0)
+
+                let next = next(app, tokens)
+                #expect(try await next.session.restore() == .signedOut(.byUser))
+                #expect(await next.send(.me)?.authentication?.code == .notSignedIn)
+                await next.session.settle()
+                #expect(app.backend.statistics.logouts == 1)
+                #expect(try await FileTokenStore(folder: tokens).load() == nil)
+                #expect(app.backend.statistics.refreshes == .init())
+            }
+        }
+
+        @Test func `S23: deleted tokens are lost and end nothing at the server, and are used when they come back`()
+            async throws
+        {
+            try await withJournal { app, _, tokens in
+                let file = FileTokenStore(folder: tokens).file
+                let away = tokens.appendingPathComponent("away")
+                try FileManager.default.moveItem(at: file, to: away)
+                let lost = next(app, tokens)
+                guard case .signedOut(.lost(let sighting)) = try await lost.session.restore() else {
+                    Issue.record("\(lost.session.state)")
+                    return
+                }
+                #expect(sighting?.store == "files" && sighting?.date != nil)
+                #expect(await lost.send(.me)?.authentication?.code == .notSignedIn)
+                await lost.session.settle()
+                #expect(app.backend.statistics.logouts == 0)
+                #expect(!FileManager.default.fileExists(atPath: file.path), "nothing is written")
+
+                try FileManager.default.moveItem(at: away, to: file)
+                let back = next(app, tokens)
+                await back.sendAll(20).expectSuccess()
+                #expect(back.session.state == app.session.state)
+                #expect(back.events.endings == [])
             }
         }
 
@@ -65,17 +131,15 @@ extension Scenarios {
                     let app = apps[0]
                     try await disk.unmount()
                     // A valid token does not need the disk.
-                    #expect(await app.sendAll(20).allSatisfy { $0 == nil })
+                    await app.sendAll(20).expectSuccess()
                     try await app.backend.expireAccessTokens()
-                    let failures = await app.sendAll(20).compactMap(\.self)
-                    #expect(failures.map(\.authentication?.code) == Array(repeating: .storeUnavailable, count: 20))
+                    await app.sendAll(20).expectAll(failWith: .storeUnavailable)
                     #expect(app.backend.statistics.refreshes == .init())
                     #expect(app.events.endings == [])
 
                     try await disk.mount()
                     clock.advance(by: .seconds(1))
-                    let later = await app.sendAll(20).compactMap(\.self)
-                    #expect(later.isEmpty, "\(later)")
+                    await app.sendAll(20).expectSuccess()
                     #expect(app.backend.statistics.refreshes == .init(received: 1, committed: 1))
                     #expect(app.events.endings == [])
                 }

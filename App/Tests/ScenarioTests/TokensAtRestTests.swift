@@ -96,15 +96,13 @@ import Testing
         let home = try PrivateHome()
         defer { home.temporary.remove() }
         try await DevBackend.withServer { backend in
-            let url = backend.baseURL
             let store = FileTokenStore(
-                folder: home.url.appendingPathComponent("state/articles/tokens"),
-                account: "http://\(url.host ?? ""):\(url.port ?? 0)\(url.path)")
+                folder: home.url.appendingPathComponent("state/articles/tokens"), account: backend.baseURL.account)
             var secrets: Set<String> = []
             func run(_ arguments: String...) async throws {
                 let recording = [
                     "--har", home.url.appendingPathComponent("\(arguments[0]).har").path, "--verbose",
-                    "--base-url", url.absoluteString,
+                    "--base-url", backend.baseURL.absoluteString,
                 ]
                 let result = try await home.run("articles", arguments + recording)
                 #expect(result.status == 0, "\(arguments): \(result.errors)")

@@ -43,9 +43,6 @@ public final class RotatingTokenServer: Sendable {
     /// repetition.
     public var repetitions: Int { tolerance == .sameKey ? count(.repeated) : 0 }
 
-    /// The number of refreshes with an older token and its own key, which were rejected without a revocation.
-    package var lateRepetitions: Int { count(.lateRepetition) }
-
     /// The number of refreshes with a used token, which revoked its family.
     public var reuses: Int { count(.reuse) }
 
@@ -122,20 +119,16 @@ struct IssuedToken: Sendable, Hashable {
     let login: String
     let ordinal: Int
 
-    init(_ kind: Kind, login: String, ordinal: Int) {
-        self.kind = kind
-        self.login = login
-        self.ordinal = ordinal
-    }
+    var text: String { "\(kind.rawValue)-\(login)-\(ordinal)" }
+}
 
+extension IssuedToken {
     /// Reads a token; `nil` if no ``RotatingTokenServer`` issued it.
     init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 3, let kind = Kind(rawValue: String(parts[0])), !parts[1].isEmpty,
             let ordinal = Int(parts[2]), ordinal >= 0
         else { return nil }
-        self.init(kind, login: String(parts[1]), ordinal: ordinal)
+        self.init(kind: kind, login: String(parts[1]), ordinal: ordinal)
     }
-
-    var text: String { "\(kind.rawValue)-\(login)-\(ordinal)" }
 }

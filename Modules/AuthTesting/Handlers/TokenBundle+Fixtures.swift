@@ -12,8 +12,8 @@ extension TokenBundle {
         expiresAt: Date? = nil
     ) -> TokenBundle {
         TokenBundle(
-            accessToken: IssuedToken(.access, login: login, ordinal: generation).text,
-            refreshToken: isRefreshable ? IssuedToken(.refresh, login: login, ordinal: generation).text : nil,
+            accessToken: IssuedToken(kind: .access, login: login, ordinal: generation).text,
+            refreshToken: isRefreshable ? IssuedToken(kind: .refresh, login: login, ordinal: generation).text : nil,
             expiresAt: expiresAt,
             session: SessionID(rawValue: login),
             generation: generation
@@ -31,8 +31,8 @@ extension TokenRefreshResult {
         expiresIn: Duration? = nil
     ) -> TokenRefreshResult {
         TokenRefreshResult(
-            accessToken: IssuedToken(.access, login: login, ordinal: ordinal).text,
-            refreshToken: isRotated ? IssuedToken(.refresh, login: login, ordinal: ordinal).text : nil,
+            accessToken: IssuedToken(kind: .access, login: login, ordinal: ordinal).text,
+            refreshToken: isRotated ? IssuedToken(kind: .refresh, login: login, ordinal: ordinal).text : nil,
             expiresIn: expiresIn
         )
     }

@@ -178,14 +178,11 @@ final class RaceTrial: Sendable {
     /// Waits for callers, which must all get this token from one call. More calls are reported rather than what the
     /// callers got: they are its cause.
     func expectOneCall(for callers: [Caller], toGet token: String) async throws {
-        let result: Result<Void, any Error>
-        do {
-            result = .success(try await expect(callers, toGet: token))
-        } catch {
-            result = .failure(error)
+        do { try await expect(callers, toGet: token) } catch {
+            try expectCalls(1)
+            throw error
         }
         try expectCalls(1)
-        try result.get()
     }
 
     func expectCalls(_ count: Int) throws {

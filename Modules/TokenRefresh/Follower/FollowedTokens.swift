@@ -11,14 +11,14 @@ struct FollowedTokens: Sendable {
     private var isUntried = false
 
     /// `current`: the tokens in use so far. Their access token is not new.
-    init(_ bundle: TokenBundle, after current: FollowedTokens?, _ moment: Moment) {
+    init(_ bundle: TokenBundle, after current: FollowedTokens?, _ clock: MachineClock) {
         self.bundle = bundle.withoutRefreshToken
         var token = self.bundle.token
         token.issuance = .init(isFollowed: true)
         self.token = token
-        expiry = moment.expiry(ofStored: bundle)
+        expiry = clock.expiry(ofStored: bundle)
         let isNew = token.value.fitsHeaderField && token.value != current?.token.value
-        isUntried = isNew && !isCertain(moment) && readyToken(at: moment.uptime) == nil
+        isUntried = isNew && !isCertain(clock) && readyToken(at: clock.uptime) == nil
     }
 
     var session: SessionID { bundle.session }
@@ -38,11 +38,11 @@ struct FollowedTokens: Sendable {
     }
 
     /// The server's clock is known now.
-    mutating func serverClockKnown(_ moment: Moment) {
-        expiry = moment.expiry(ofStored: bundle)
-        if isCertain(moment) { isUntried = false }
+    mutating func serverClockKnown(_ clock: MachineClock) {
+        expiry = clock.expiry(ofStored: bundle)
+        if isCertain(clock) { isUntried = false }
     }
 
     /// Whether the expiry counts on the server's clock, and not on that of a device.
-    private func isCertain(_ moment: Moment) -> Bool { moment.serverClock.isKnown && !bundle.isDatedByDevice }
+    private func isCertain(_ clock: MachineClock) -> Bool { clock.serverClock.isKnown && !bundle.isDatedByDevice }
 }

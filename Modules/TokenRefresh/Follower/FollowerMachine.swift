@@ -28,7 +28,7 @@ struct FollowerMachine: Sendable {
 
     private let policy: FollowerPolicy
     private let hasSource: Bool
-    private var moment: Moment
+    private var clock: MachineClock
     private var state = State.unknown
     private var mark = FollowedMark()
     private var reading = Reading.idle
@@ -45,7 +45,7 @@ struct FollowerMachine: Sendable {
         // It makes no call, so it has no name and no tolerance.
         let settings = MachineSettings(
             policy: policy.expiry, isShared: true, owner: ProcessIdentity(host: "", process: ""), tolerance: .none)
-        moment = Moment(settings: settings)
+        clock = MachineClock(settings: settings)
     }
 
     /// The state as it was published.
@@ -68,7 +68,7 @@ struct FollowerMachine: Sendable {
     }
 
     mutating func handle(_ event: FollowerEvent, at now: Instant) -> [FollowerAction] {
-        moment.advance(to: now)
+        clock.advance(to: now)
         switch event {
         case .requested(let request, let id): requested(request, id)
         case .waiterCancelled(let id): cancel(id)
@@ -92,7 +92,7 @@ struct FollowerMachine: Sendable {
             return
         }
         if waiting.isEmpty { actions.append(.bundleNeeded) }
-        waiting.append(Wait(id: id, request: request, since: moment.uptime))
+        waiting.append(Wait(id: id, request: request, since: clock.uptime))
         read(isChange: false)
         setTimer()
     }
@@ -124,7 +124,7 @@ struct FollowerMachine: Sendable {
     private mutating func takeToken() -> RefreshResponse? {
         guard case .following(var tokens) = state else { return nil }
         defer { state = .following(tokens) }
-        return tokens.takeToken(at: moment.uptime).map { .token($0) }
+        return tokens.takeToken(at: clock.uptime).map { .token($0) }
     }
 
     /// Responds to the requests that do not have to wait any more.
@@ -145,7 +145,7 @@ struct FollowerMachine: Sendable {
     private mutating func waitEnded() {
         waitEnd = nil
         let error = unavailable
-        let due = waiting.prefix { $0.since + policy.bundleWait <= moment.uptime }
+        let due = waiting.prefix { $0.since + policy.bundleWait <= clock.uptime }
         for wait in due { actions.append(.respond(wait.id, .failed(error))) }
         waiting.removeFirst(due.count)
         setTimer()
@@ -187,7 +187,7 @@ struct FollowerMachine: Sendable {
             adopt(content)
         case .failure(let error):
             failure = error
-            actions.append(.startTimer(.polling, at: moment.uptime + policy.polling))
+            actions.append(.startTimer(.polling, at: clock.uptime + policy.polling))
             failRestoring()
         }
         if mustRepeat { read(isChange: true) }
@@ -223,13 +223,13 @@ struct FollowerMachine: Sendable {
         case .active(let bundle):
             mark.record(bundle)
             if let current, current.bundle.hasSameTokens(as: bundle.withoutRefreshToken) { return }
-            change(to: .following(FollowedTokens(bundle, after: current, moment)))
+            change(to: .following(FollowedTokens(bundle, after: current, clock)))
         case .tombstone(let tombstone):
             guard mark.end != tombstone else { return }
             mark.record(tombstone)
             var reason = tombstone.reason
             // A tombstone that is too old counts as nothing, for a process that starts.
-            if case .unknown = state, content.current(at: moment.now.date) == .empty { reason = .never }
+            if case .unknown = state, content.current(at: clock.now.date) == .empty { reason = .never }
             change(to: .signedOut(reason))
         case .empty: if case .unknown = state { change(to: .signedOut(.never)) }
         }
@@ -245,10 +245,10 @@ struct FollowerMachine: Sendable {
 
     private mutating func serverDateNoted(_ date: Date) {
         guard date.isPlausible else { return }
-        let isFirst = !moment.serverClock.isKnown
-        moment.serverClock.record(date, at: moment.now)
+        let isFirst = !clock.serverClock.isKnown
+        clock.serverClock.record(date, at: clock.now)
         guard isFirst, case .following(var tokens) = state else { return }
-        tokens.serverClockKnown(moment)
+        tokens.serverClockKnown(clock)
         state = .following(tokens)
         respond()
     }

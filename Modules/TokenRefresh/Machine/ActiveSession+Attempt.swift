@@ -4,36 +4,33 @@ import Foundation
 
 /// The attempt, from the lease to the call (rules 1 and 4).
 extension ActiveSession {
-    mutating func start() {
+    mutating func start(_ context: inout Context) {
         let id = context.nextAttempt()
-        emit(.report(.refreshStarted(session: bundle.session, generation: bundle.generation)))
-        emit(.startTimer(.deadline(id), at: uptime + policy.deadline))
+        context.emit(.report(.refreshStarted(session: bundle.session, generation: bundle.generation)))
+        context.emit(.startTimer(.deadline(id), at: context.uptime + context.policy.deadline))
         // This attempt serves the waiters of the pause.
-        context.room.move(from: .pause, to: .attempt)
-        timeWaiters(since: context.room.earliest(at: .attempt))
-        if !settings.isShared {
+        context.callers.move(from: .pause, to: .attempt)
+        timeWaiters(since: context.callers.earliest(at: .attempt), &context)
+        if !context.settings.isShared {
             // A read shows whether a write that has failed stored the tokens all the same.
-            if case .nothing(_, isUncertain: true) = persistence {
-                read(id)
-            } else {
-                record(over: nil, id)
-            }
+            if persistence.isUncertain { read(id, &context) } else { record(over: nil, id, &context) }
         } else if context.lease.isHeld {
             // A lease that is still held, because a save has failed, serves the next attempt too.
-            read(id)
+            read(id, &context)
         } else {
             phase = .refreshing(id, .leasing)
             context.requestLease(for: id)
         }
     }
 
-    mutating func read(_ id: AttemptID) {
-        readStore(id, .reading(isStale: false))
-    }
-
-    mutating func readStore(_ id: AttemptID, _ stage: Stage) {
+    mutating func read(_ id: AttemptID, as stage: Stage = .reading(isStale: false), _ context: inout Context) {
         phase = .refreshing(id, stage)
         context.readStore(for: id)
+    }
+
+    /// G13. Another process may have spent the refresh token that the server has rejected: its tokens are in the store.
+    mutating func verify(_ rejection: TokenRefreshError, _ id: AttemptID, _ context: inout Context) {
+        read(id, as: .verifying(rejection, isStale: false), &context)
     }
 
     /// A write has ended: a read under way may not show it.
@@ -45,10 +42,12 @@ extension ActiveSession {
         }
     }
 
-    mutating func leased() {
+    // MARK: The lease
+
+    mutating func leased(_ context: inout Context) {
         guard case .refreshing(let id, .leasing) = phase else { return }
         leaseHolder = nil
-        read(id)
+        read(id, &context)
     }
 
     mutating func leaseHeld(by holder: LeaseHolder) {
@@ -56,193 +55,168 @@ extension ActiveSession {
         leaseHolder = holder
     }
 
-    mutating func leaseFailed(_ request: AttemptID, _ error: TokenStoreError) {
+    mutating func leaseFailed(_ request: AttemptID, _ error: TokenStoreError, _ context: inout Context) {
         guard case .refreshing(let id, .leasing) = phase else { return }
         // The request of an earlier attempt has waited for as long as it may.
         guard request == id else { return context.requestLease(for: id) }
-        let reason = error.code == .busy ? waitReason : "no lease of the shared store"
-        failAttempt(TokenRefreshError(.unavailable, reason: reason, cause: error))
+        let reason = error.code == .busy ? waitReason(context.policy) : "no lease of the shared store"
+        failAttempt(because: reason, cause: error, &context)
     }
 
+    // MARK: The read
+
     /// The store was read again: under the lease, or because the server rejected the refresh token (G13).
-    mutating func attemptRead(_ read: AttemptID, _ result: Result<StoredSession, TokenStoreError>, ownerMayCall: Bool) {
+    mutating func attemptRead(
+        _ read: AttemptID,
+        _ result: Result<StoredSession, TokenStoreError>,
+        ownerMayCall: Bool,
+        _ context: inout Context
+    ) {
         guard case .refreshing(let id, let stage) = phase else { return }
-        let (rejection, isStale): (TokenRefreshError?, Bool)
+        let rejection: TokenRefreshError?
+        let isStale: Bool
         switch stage {
         case .reading(let stale): (rejection, isStale) = (nil, stale)
         case .verifying(let error, let stale): (rejection, isStale) = (error, stale)
         case .leasing, .recording, .calling, .ending, .storing: return
         }
         guard read == id, !isStale else {
-            return readStore(id, rejection.map { .verifying($0, isStale: false) } ?? .reading(isStale: false))
+            let stage: Stage = rejection.map { .verifying($0, isStale: false) } ?? .reading(isStale: false)
+            return self.read(id, as: stage, &context)
         }
-        let found: StoredSession?
         switch result {
-        case .success(let content):
-            found = content
+        case .success(let found):
             applyRead(found)
+            attemptFound(found, id, rejection, ownerMayCall: ownerMayCall, &context)
         // The content is lost, but this process holds valid tokens, and may write them again.
-        case .failure(let error) where error.code == .corrupt: found = nil
-        case .failure where persistence != .current && rejection == nil:
+        case .failure(let error) where error.code == .corrupt:
+            attemptFound(nil, id, rejection, ownerMayCall: ownerMayCall, &context)
+        case .failure where !persistence.isCurrent && rejection == nil:
             // The store is not known to have held this refresh token. If it does, the write of the intent shows it.
-            return record(over: nil, id)
+            record(over: nil, id, &context)
         case .failure(let error):
             // Another process may have spent the refresh token, and only the store could show it. Spending it twice
             // could end the session, and waiting cannot. The same after a rejection: it may be about a token that has
             // been replaced.
-            return failAttempt(TokenRefreshError(.unavailable, reason: "the store cannot be read", cause: error))
-        }
-        switch found {
-        case .tombstone(let tombstone) where isStored || tombstone.session == bundle.session:
-            return conclude(.ends(tombstone.reason, revoking: nil, inStore: true))
-        case .active(let stored) where stored.session != bundle.session && isStored:
-            return conclude(.isReplaced(by: stored))
-        case .active(let stored) where stored.displaces(bundle) && !prevails(over: stored):
-            return adopt(stored, id, ownerMayCall: ownerMayCall)
-        case .active(let stored) where stored.displaces(bundle):
-            prevail(over: stored)
-            record(over: nil, id)
-        default:
-            if let rejection {
-                end(rejection, id)
-            } else {
-                proceed(found?.bundle, id, ownerMayCall: ownerMayCall)
-            }
+            failAttempt(because: "the store cannot be read", cause: error, &context)
         }
     }
 
     /// Applies what a read shows of the tokens in use. Where they are not found, a write that has failed did not store
     /// them.
-    mutating func applyRead(_ found: StoredSession?) {
-        markUncertain(false)
-        guard let stored = found?.bundle, stored.session == bundle.session else { return }
-        markStored(isCurrent: stored.hasSameTokens(as: bundle))
+    private mutating func applyRead(_ found: StoredSession) {
+        persistence.wasRead()
+        guard let stored = found.bundle, stored.session == bundle.session else { return }
+        persistence.found(isCurrent: stored.hasSameTokens(as: bundle))
+    }
+
+    private mutating func attemptFound(
+        _ found: StoredSession?, _ id: AttemptID, _ rejection: TokenRefreshError?, ownerMayCall: Bool,
+        _ context: inout Context
+    ) {
+        switch relation(of: found) {
+        case .ended(let tombstone) where persistence.isStored || tombstone.session == bundle.session:
+            context.conclude(.ends(tombstone.reason, revoking: nil, inStore: true))
+        case .otherSession(let stored) where persistence.isStored:
+            context.conclude(.isReplaced(by: stored))
+        case .newer(let stored):
+            adopt(stored, id, ownerMayCall: ownerMayCall, &context)
+        case .outranked(let stored):
+            prevail(over: stored, &context)
+            record(over: nil, id, &context)
+        case .nothing, .sameTokens, .otherSession, .ended:
+            if let rejection { return end(rejection, id, &context) }
+            proceed(found?.bundle, id, ownerMayCall: ownerMayCall, &context)
+        }
     }
 
     /// Another process has refreshed: its tokens are used, and no call is made if the access token is new and valid for
     /// long enough.
-    mutating func adopt(_ found: TokenBundle, _ id: AttemptID, ownerMayCall: Bool) {
-        let old = adoptTokens(found)
+    private mutating func adopt(_ found: TokenBundle, _ id: AttemptID, ownerMayCall: Bool, _ context: inout Context) {
+        let old = adoptTokens(found, &context)
         let isNew = old.accessToken != bundle.accessToken
-        switch urgency {
-        case .none where isNew, .ahead where isNew: finishAdopting(after: old)
-        case .none, .ahead, .due, .expired:
-            proceed(found, id, ownerMayCall: ownerMayCall)
+        switch window.urgency(at: context.uptime) {
+        case .none where isNew, .ahead where isNew: finishAdopting(after: old, &context)
+        case .none, .ahead, .due, .expired: proceed(found, id, ownerMayCall: ownerMayCall, &context)
         }
     }
 
     /// The tokens of another process are in use, in place of `old` ones.
-    mutating func finishAdopting(after old: TokenBundle) {
-        emit(.report(.adopted(session: bundle.session, generation: bundle.generation)))
-        return finishAttempt(isRenewed: bundle.accessToken != old.accessToken)
+    mutating func finishAdopting(after old: TokenBundle, _ context: inout Context) {
+        context.emit(.report(.adopted(session: bundle.session, generation: bundle.generation)))
+        finishAttempt(isRenewed: bundle.accessToken != old.accessToken, &context)
     }
 
     /// Uses the bundle of another process. Returns the tokens before.
-    mutating func adoptTokens(_ found: TokenBundle) -> TokenBundle {
-        context.storeMayHaveChanged = true
+    mutating func adoptTokens(_ found: TokenBundle, _ context: inout Context) -> TokenBundle {
+        context.check.storeMayHaveChanged()
         let old = bundle
-        // An earlier version drops the ordinal when it refreshes: the next bundle has it again.
-        bundle = found.with(refreshIntent: nil).with(ordinal: max(found.ordinal, old.ordinal))
+        window.adopt(found, context.clock)
         // The tokens of a step-up that was not stored are not in use any more.
-        precedence = .none
-        if !formerBindings.isEmpty { leaveKey(old.binding) }
-        // What this process knows of the access token stays while the token does.
-        if bundle.accessToken != old.accessToken {
-            validity = TokenValidity(adopted: bundle, after: sighting, moment)
-        }
-        sighting = nil
-        recordSighting(found)
-        persistence = .current
-        key = CallKey(of: found.refreshIntent, moment)
-        (refusals, userAction) = (nil, nil)
+        persistence.adopted()
+        if !persistence.formerBindings.isEmpty { persistence.leaveKey(old.binding, for: bundle) }
+        calls.startOver(after: found.refreshIntent, context.clock)
+        pacing.renewed()
         return old
     }
 
     /// The lease is held and nothing newer is stored: the call may be made, unless another one may be under way.
-    mutating func proceed(_ found: TokenBundle?, _ id: AttemptID, ownerMayCall: Bool) {
-        guard isRefreshable else {
-            rest()
-            for waiter in context.room.take(.attempt) { refuse(waiter, .noRefreshToken) }
+    private mutating func proceed(
+        _ found: TokenBundle?, _ id: AttemptID, ownerMayCall: Bool, _ context: inout Context
+    ) {
+        guard context.canRefresh(bundle) else {
+            rest(&context)
+            for waiter in context.callers.take(.attempt) { context.refuse(waiter, .noRefreshToken) }
             return
         }
         let stored = found.flatMap { $0.hasSameTokens(as: bundle) ? $0 : nil }
-        guard let intent = stored?.refreshIntent else {
-            return record(over: stored, id)
-        }
-        // The time of a call of this process is known exactly, unless another one has called before it.
-        let isForeign = intent.owner != settings.owner
-        if key?.value != intent.idempotencyKey || (key?.firstCall == nil && isForeign) {
-            key = CallKey(of: intent, knownAs: key, moment)
-        }
+        guard let intent = stored?.refreshIntent else { return record(over: stored, id, &context) }
+        let isForeign = intent.owner != context.settings.owner
+        calls.learn(intent, isForeign: isForeign, context.clock)
         if let shared = intent.failure, isForeign {
-            observe(shared)
-            if let failure, let left = pauseLeft { return failAttempt(failure.error, exactly: left) }
+            pacing.observe(shared, of: bundle.session, &context)
+            if let failure = pacing.failure, let left = pacing.pauseLeft(at: context.uptime) {
+                return failAttempt(failure.error, exactly: left, &context)
+            }
         }
-        switch permission(after: intent, ownerMayCall: ownerMayCall) {
-        case .now: record(over: stored, id)
-        case .tolerated(let repetition): record(over: stored, repeating: repetition, id)
+        switch calls.permission(after: intent, ownerMayCall: ownerMayCall, context.clock) {
+        case .now: record(over: stored, id, &context)
+        case .tolerated(let repetition): record(over: stored, repeating: repetition, id, &context)
         case .later(let wait):
-            leaseHolder = seenIntent.map { LeaseHolder(process: $0.intent.owner, since: $0.intent.date) }
+            leaseHolder = calls.rivalOwner
             let caller = leaseHolder?.description ?? "another process"
             let error = TokenRefreshError(.unavailable, reason: "\(caller) may still wait for its response")
-            failAttempt(error, atLeast: wait)
+            failAttempt(error, atLeast: wait, &context)
         }
-    }
-
-    /// Rule 4: the owner of an intent may still be calling. An intent of this process that replaced the intent of such
-    /// an owner says nothing about that owner.
-    mutating func permission(after intent: RefreshIntent, ownerMayCall: Bool) -> CallPermission {
-        // Rule 7: the call has ended, and is neither under way nor lost.
-        if intent.failure != nil, !intent.isAbandoned { return .now }
-        if intent.owner == settings.owner {
-            guard seenIntent?.intent.idempotencyKey == intent.idempotencyKey else { return .now }
-        } else {
-            guard intent.isAbandoned || ownerMayCall else { return .now }
-            if seenIntent?.intent != intent { seenIntent = SeenIntent(intent: intent, at: uptime) }
-        }
-        guard let (rival, seenAt) = seenIntent.map({ ($0.intent, $0.at) }) else { return .now }
-        let age = moment.age(of: rival)
-        let limit = policy.longestCall(of: rival)
-        switch settings.tolerance {
-        case .sameKey: return .tolerated(Repetition())
-        case .within(let window):
-            guard let age, age < min(window, limit) else { break }
-            return .tolerated(Repetition(date: rival.date, since: uptime - age))
-        case .none: break
-        }
-        // The date was written by another clock, or this one was set since. The time since this process first saw the
-        // intent is measured here.
-        let known = max(age ?? .zero, uptime - seenAt)
-        return known < limit ? .later(in: limit - known) : .now
     }
 
     // MARK: Without the lease
 
     /// A check of the store has ended, and the content for it is not stored yet. Newer tokens count at once: a caller
     /// may wait for them (G10).
-    mutating func checkedBesideWrite(_ found: StoredSession?) {
-        guard case .active(let stored)? = found, stored.displaces(bundle), isIdle, !prevails(over: stored)
-        else { return }
-        superseded(by: .active(stored), storing: nil)
+    mutating func checkedBesideWrite(_ found: StoredSession?, _ context: inout Context) {
+        guard isIdle, case .newer(let stored) = relation(of: found) else { return }
+        superseded(by: .active(stored), storing: nil, &context)
     }
 
     /// A check of the store has ended, without the lease, and no write is under way.
-    mutating func checked(_ found: StoredSession?) {
-        switch found {
-        case .tombstone(let tombstone) where isStored:
-            return conclude(.ends(tombstone.reason, revoking: nil, inStore: true))
-        case .active(let stored) where stored.session != bundle.session && isStored:
-            return conclude(.isReplaced(by: stored))
+    mutating func checked(_ found: StoredSession?, _ context: inout Context) {
+        switch relation(of: found) {
+        case .ended(let tombstone) where persistence.isStored:
+            context.conclude(.ends(tombstone.reason, revoking: nil, inStore: true))
+        case .otherSession(let stored) where persistence.isStored:
+            context.conclude(.isReplaced(by: stored))
         // A call whose intent is marked has no lease: another process may have refreshed meanwhile. A step-up needs
         // none (G32).
-        case .active(let stored) where stored.displaces(bundle) && (isIdle || call?.mark == .stored):
-            return finishAdopting(after: adoptTokens(stored))
+        case .newer(let stored) where isIdle || calls.call?.mark == .stored,
+            .outranked(let stored) where isIdle || calls.call?.mark == .stored:
+            finishAdopting(after: adoptTokens(stored, &context), &context)
         // Rule 7: another process has tried to refresh these tokens.
-        case .active(let stored) where stored.hasSameTokens(as: bundle) && canStart:
-            recordSighting(stored)
-            guard let intent = stored.refreshIntent, intent.owner != settings.owner else { return }
-            observeFailure(of: intent)
-        default: break
+        case .sameTokens(let stored) where canStart:
+            window.see(stored, at: context.uptime)
+            guard let intent = stored.refreshIntent, intent.owner != context.settings.owner else { return }
+            if let failure = intent.failure { pacing.observe(failure, of: bundle.session, &context) }
+        case .nothing, .sameTokens, .newer, .outranked, .otherSession, .ended: break
         }
     }
 }

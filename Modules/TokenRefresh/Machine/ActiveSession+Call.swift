@@ -1,118 +1,66 @@
 import AuthInterface
 import Foundation
 
-/// The call: the intent that is recorded before it, and the request (G12, G27).
+/// The call: the intent that is recorded before it, the request, and what is stored of it afterwards (G12, G27).
 extension ActiveSession {
     /// G27. The write of the intent shows that the store can be written before the refresh token is spent. That applies
     /// to tokens that could not be stored so far, too: after a kill now, the intent of an older bundle may recover
     /// them, and after one more call it cannot. A refresh token that is known not to be in the store is spent at once:
     /// no other process, and no later start, can use it. A later write stores it with the intent.
-    mutating func record(over stored: TokenBundle?, repeating repetition: Repetition? = nil, _ id: AttemptID) {
-        let (key, since) = (currentKey(), repetition?.since ?? uptime)
-        let intent = intent(key, at: repetition?.date ?? now.date, isAbandoned: repetition != nil)
-        let mustWait = isStored || mayBeStored
-        let recording = Recording(
-            intent: intent, replaced: stored?.refreshIntent ?? earlierIntent,
-            version: context.write(.bundle(bundle.with(refreshIntent: intent), over: predecessor(stored))),
-            since: since, startBefore: lastStart(since: since))
-        if mustWait { phase = .refreshing(id, .recording(recording)) } else { recorded(recording, id) }
+    mutating func record(
+        over stored: TokenBundle?, repeating repetition: Repetition? = nil, _ id: AttemptID,
+        _ context: inout Context
+    ) {
+        let key = calls.keyForCall(&context)
+        let since = repetition?.since ?? context.uptime
+        let intent = key.intent(at: repetition?.date ?? context.now.date, isAbandoned: repetition != nil, context)
+        let mustWait = persistence.isStored || mayBeStored(context.store)
+        let recording = Call.Recording(
+            intent: intent, replaced: stored?.refreshIntent ?? calls.earlierIntent(context),
+            version: write(intent, over: persistence.predecessor(stored), &context), since: since,
+            startBefore: lastStart(since: since, context.clock))
+        if mustWait { phase = .refreshing(id, .recording(recording)) } else { recorded(recording, id, &context) }
+    }
+
+    /// Stores the tokens in use, with an intent or without one. Returns the version.
+    @discardableResult
+    private func write(
+        _ intent: RefreshIntent?, over predecessor: StoreContent.Predecessor, _ context: inout Context
+    ) -> Int {
+        context.write(.bundle(bundle.with(refreshIntent: intent), over: predecessor))
+    }
+
+    /// What the store holds where it has the tokens in use with an intent, and else what they may replace.
+    private func predecessor(with intent: RefreshIntent?) -> StoreContent.Predecessor {
+        persistence.predecessor(persistence.isCurrent ? bundle.with(refreshIntent: intent) : nil)
+    }
+
+    /// Whether a write that has not ended, or has failed, may have stored the tokens in use.
+    private func mayBeStored(_ store: PendingWrite) -> Bool {
+        persistence.isUncertain || store.bundleUnderWay?.hasSameTokens(as: bundle) ?? false
     }
 
     /// Rule 9: when no byte of a call may be written any more.
-    private func lastStart(since: Duration) -> Duration {
-        let end = min(uptime + policy.deadline, since + policy.longestCall)
-        if case .within(let window) = settings.tolerance { return min(end, since + window) }
+    private func lastStart(since: Duration, _ clock: MachineClock) -> Duration {
+        let end = min(clock.uptime + clock.policy.deadline, since + clock.policy.longestCall)
+        if case .within(let window) = clock.settings.tolerance { return min(end, since + window) }
         return end
     }
 
     /// The intent is stored.
-    mutating func recorded(_ recording: Recording, _ id: AttemptID) {
-        let isLate = uptime >= recording.startBefore
-        guard isLate || context.lease.isSuspending else { return makeCall(recording, id) }
-        restoreIntent(before: recording, recording.intent)
+    mutating func recorded(_ recording: Call.Recording, _ id: AttemptID, _ context: inout Context) {
+        let isLate = context.uptime >= recording.startBefore
+        guard isLate || context.lease.isSuspending else { return makeCall(recording, id, &context) }
+        restoreIntent(before: recording, recording.intent, &context)
         let reason = isLate ? "the store was too slow for a call" : "the process is about to be suspended"
-        failAttempt(TokenRefreshError(.unavailable, reason: reason))
+        failAttempt(because: reason, &context)
     }
 
-    /// G28. No byte of the call was written: it is no lost response. Its intent gives way to the one before it.
-    mutating func callNotMade(_ id: AttemptID, _ error: TokenRefreshError) {
-        guard let ended = call, ended.id == id else { return }
-        endCall()
-        if key?.value == ended.keyBefore.value { key = ended.keyBefore }
-        if ended.generation == bundle.generation, !isStoring {
-            restoreIntent(before: ended.recording, ended.mark == .none ? ended.intent : ended.intent.abandoned)
-        }
-        if case .refreshing(id, .calling) = phase { failAttempt(error) }
-    }
-
-    /// The session ends here.
-    mutating func leave() {
-        stopDeadlines()
-        if let call { emit(.withdrawCall(call.id)) }
-    }
-
-    private mutating func restoreIntent(before recording: Recording, _ stored: RefreshIntent) {
-        guard recording.replaced != stored else { return }
-        let over = predecessor(persistence == .current ? bundle.with(refreshIntent: stored) : nil)
-        _ = context.write(.bundle(bundle.with(refreshIntent: recording.replaced), over: over))
-    }
-
-    /// Whether a write that has not ended, or has failed, may have stored the tokens in use.
-    var mayBeStored: Bool {
-        if case .nothing(_, isUncertain: true) = persistence { return true }
-        return context.store.bundleUnderWay?.hasSameTokens(as: bundle) ?? false
-    }
-
-    /// The stored content that the tokens in use may replace: what was read, if these tokens were there. A store that
-    /// has gone back to an older bundle, as from a backup, is brought up to date.
-    func predecessor(_ read: TokenBundle?) -> StoreContent.Predecessor {
-        if let read { return .exactly(read) }
-        if case .nothing(let ends, _) = persistence { return .lower(ends: ends) }
-        return .older
-    }
-
-    /// Drops the intent of a call that is not made, or the end of a session that stays. Tokens that are not stored yet
-    /// are still written, with the key of an earlier call: the server may know it (G12).
-    mutating func forgetIntent() {
-        if persistence == .current {
-            context.forgetWrites()
-        } else {
-            _ = context.write(.bundle(bundle.with(refreshIntent: earlierIntent), over: predecessor(nil)))
-        }
-    }
-
-    /// The intent of an earlier call with the key, which counts again where the next call is not made. Its date is that
-    /// of the first call, from which a tolerance of the server counts. `nil`: there was no call.
-    var earlierIntent: RefreshIntent? {
-        key.flatMap { key in
-            key.isUsed ? intent(key, at: key.firstCall?.date ?? now.date) : nil
-        }
-    }
-
-    /// The key of the next call: that of an earlier one, until a response to it has been applied.
-    mutating func currentKey() -> CallKey {
-        if let key { return key }
-        let key = CallKey(new: context.newKey(), at: uptime)
-        self.key = key
-        return key
-    }
-
-    private func intent(_ key: CallKey, at date: Date, isAbandoned: Bool = false) -> RefreshIntent {
-        RefreshIntent(
-            idempotencyKey: key.value,
-            owner: settings.owner,
-            date: date,
-            firstDate: key.firstCall?.date,
-            longestCall: policy.longestCall,
-            isAbandoned: isAbandoned,
-            lease: context.lease.identity
-        )
-    }
-
-    mutating func makeCall(_ recording: Recording, _ id: AttemptID, isReplay: Bool = false) {
-        guard isRefreshable else { return rest() }
-        let key = currentKey()
-        self.key = key.used(at: now)
+    mutating func makeCall(
+        _ recording: Call.Recording, _ id: AttemptID, isReplay: Bool = false, _ context: inout Context
+    ) {
+        guard context.canRefresh(bundle) else { return rest(&context) }
+        let key = calls.begin(id, recording, generation: bundle.generation, &context)
         var request = TokenRefreshRequest(
             refreshToken: bundle.refreshToken ?? "",
             accessToken: bundle.accessToken,
@@ -121,8 +69,83 @@ extension ActiveSession {
         )
         request.binding = bundle.binding
         phase = .refreshing(id, .calling(isReplay: isReplay))
-        call = Call(id: id, recording: recording, generation: bundle.generation, keyBefore: key)
-        context.limitCall(.callLimit(id), at: recording.since + policy.longestCall)
-        emit(.call(id, base: bundle, request, startBefore: recording.startBefore))
+        context.limitCall(.callLimit(id), at: recording.since + context.policy.longestCall)
+        context.emit(.call(id, base: bundle, request, startBefore: recording.startBefore))
+    }
+
+    /// G28. No byte of the call was written: it is no lost response. Its intent gives way to the one before it.
+    mutating func callNotMade(_ id: AttemptID, _ error: TokenRefreshError, _ context: inout Context) {
+        guard let ended = endCall(id, &context) else { return }
+        calls.wasNotMade(ended)
+        if ended.generation == bundle.generation, !isStoring {
+            let stored = ended.mark == .none ? ended.intent : ended.intent.abandoned
+            restoreIntent(before: ended.recording, stored, &context)
+        }
+        if case .refreshing(id, .calling) = phase { failAttempt(error, &context) }
+    }
+
+    /// Ends a call, if it is the one under way.
+    mutating func endCall(_ id: AttemptID, _ context: inout Context) -> Call? {
+        guard let ended = calls.end(id) else { return nil }
+        context.stopLimits(of: id)
+        return ended
+    }
+
+    /// The session ends here.
+    mutating func leave(_ context: inout Context) {
+        stopDeadlines(&context)
+        if let call = calls.call { context.emit(.withdrawCall(call.id)) }
+    }
+
+    // MARK: What is stored of a call
+
+    private func restoreIntent(before recording: Call.Recording, _ stored: RefreshIntent, _ context: inout Context) {
+        guard recording.replaced != stored else { return }
+        write(recording.replaced, over: predecessor(with: stored), &context)
+    }
+
+    /// Drops the intent of a call that is not made, or the end of a session that stays. Tokens that are not stored yet
+    /// are still written, with the key of an earlier call: the server may know it (G12).
+    func forgetIntent(_ context: inout Context) {
+        guard !persistence.isCurrent else { return context.forgetWrites() }
+        write(calls.earlierIntent(context), over: persistence.predecessor(), &context)
+    }
+
+    /// Marks the intent of the call as abandoned. It needs no mark while new tokens are being stored.
+    mutating func mark(_ context: inout Context) {
+        guard let call = calls.call else { return }
+        guard call.mark != .stored, call.generation == bundle.generation, !isStoring else {
+            if call.progress == .abandoned { abandonCall(call.id, &context) }
+            return
+        }
+        let version = write(call.intent.abandoned, over: predecessor(with: call.intent), &context)
+        calls.mark(.writing(version: version))
+    }
+
+    mutating func marked(_ call: Call, _ outcome: WriteOutcome, _ context: inout Context) {
+        // A mark that could not be written is written again: the lease stays until then.
+        if case .failed = outcome { return }
+        calls.mark(.stored)
+        if call.progress == .abandoned { abandonCall(call.id, &context) }
+        if case .superseded(let found) = outcome { superseded(by: found, storing: nil, &context) }
+    }
+
+    mutating func abandonCall(_ id: AttemptID, _ context: inout Context) {
+        _ = endCall(id, &context)
+        guard case .refreshing(_, .calling) = phase else { return }
+        failAttempt(because: "the call did not end", &context)
+    }
+
+    /// Rule 7: a failure with a whole response is stored with the intent of its call. Every process, and every later
+    /// run of this one, observes its pause, and then calls with the same key. The lease stays until it is stored.
+    mutating func markFailure(of call: Call, _ error: TokenRefreshError, _ context: inout Context) {
+        guard call.generation == bundle.generation, call.mark == .none,
+            !context.settings.isShared || context.lease.isHeld
+        else { return }
+        var intent = call.intent
+        intent.failure = pacing.sharedFailure(error, at: context.now)
+        // The failure of a replay says nothing of the call before it, whose response was lost.
+        intent.firstDate = calls.firstCall?.date
+        write(intent, over: predecessor(with: call.intent), &context)
     }
 }

@@ -4,164 +4,131 @@ import Foundation
 
 /// Requests: a token for a new request, and a replacement for a refused one.
 extension ActiveSession {
-    mutating func requested(_ waiter: Waiter) {
+    mutating func requested(_ waiter: Waiter, _ context: inout Context) {
         switch waiter.request {
-        case .token: return giveToken(to: waiter)
-        case .replacement(let refusal): return tokenRefused(refusal, waiter)
+        case .token: giveToken(to: waiter, &context)
+        case .replacement(let refusal): tokenRefused(refusal, waiter, &context)
         case .refresh:
-            guard isRefreshable else { return refuse(waiter, .noRefreshToken) }
-            waitForRefresh(waiter)
-        case .restore, .settle: return
+            guard context.canRefresh(bundle) else { return context.refuse(waiter, .noRefreshToken) }
+            waitForRefresh(waiter, &context)
+        case .restore, .settle: break
         }
     }
 
     /// Returns the current token, or lets the caller wait for the next one (G3).
-    mutating func giveToken(to waiter: Waiter) {
-        guard !isActivating else { return waitForActivation(waiter) }
-        let mayRefresh = isRefreshable && canStart && pauseLeft == nil
-        let isWaitUseful: Bool
-        switch urgency {
-        case .none: isWaitUseful = false
+    mutating func giveToken(to waiter: Waiter, _ context: inout Context) {
+        guard !isActivating else { return waitForActivation(waiter, &context) }
+        let uptime = context.uptime
+        let mayRefresh = canStart && pacing.pauseLeft(at: uptime) == nil && context.canRefresh(bundle)
+        switch window.urgency(at: uptime) {
+        case .none: give(waiter, &context)
         case .ahead:
-            isWaitUseful = false
             // G33. Right after a wake the network is often not there yet, and other devices wake with this one.
-            if mayRefresh, !moment.isQuiet { start() }
-        case .due: isWaitUseful = mayRefresh || isRefreshing
+            if mayRefresh, !context.clock.isQuiet { start(&context) }
+            give(waiter, &context)
+        case .due where mayRefresh || isRefreshing: waitForRefresh(waiter, &context)
+        case .due: give(waiter, &context)
+        case .expired where context.canRefresh(bundle): waitForRefresh(waiter, &context)
         case .expired:
-            guard isRefreshable else { return withoutRefreshToken(waiter) }
-            isWaitUseful = true
+            // G22. A wrong clock does not end a session: while the server's clock is not known, the server decides.
+            guard window.isExpiryCertain(context.clock) else { return give(waiter, &context) }
+            context.refuse(waiter, .noRefreshToken)
+            endWithoutRefreshToken(ending(nil, context), &context)
         }
-        if isWaitUseful {
-            waitForRefresh(waiter)
-        } else {
-            give(waiter)
-        }
-    }
-
-    var isRefreshing: Bool { if case .refreshing = phase { true } else { false } }
-
-    /// G22. A wrong clock does not end a session: while the server's clock is not known, the server decides.
-    mutating func withoutRefreshToken(_ waiter: Waiter) {
-        guard isExpiryCertain else { return give(waiter) }
-        refuse(waiter, .noRefreshToken)
-        endWithoutRefreshToken(ending(nil))
     }
 
     /// Another process may have stored newer tokens, as those of a step-up: in a shared store the write decides (G13).
-    private mutating func endWithoutRefreshToken(_ ending: SessionEnding) {
+    private mutating func endWithoutRefreshToken(_ ending: SessionEnding, _ context: inout Context) {
         let reason = SignOutReason.expired(ending)
-        guard settings.isShared else { return conclude(.ends(reason, revoking: nil, inStore: false)) }
-        guard canStart, pauseLeft == nil else { return }
-        let version = context.write(.tombstone(reason, at: now.date, of: rejectedScope))
-        phase = .refreshing(context.nextAttempt(), .ending(reason, version: version))
+        guard context.settings.isShared else {
+            return context.conclude(.ends(reason, revoking: nil, inStore: false))
+        }
+        guard canStart, pacing.pauseLeft(at: context.uptime) == nil else { return }
+        writeEnd(reason, context.nextAttempt(), &context)
     }
 
-    /// Whether no clock that can be set has a part in the expiry of the token.
-    var isExpiryCertain: Bool {
-        validity.isMeasured || (moment.serverClock.isKnown && bundle.isDatedByServer)
-    }
-
-    mutating func tokenRefused(_ refusal: TokenRefusal, _ waiter: Waiter) {
+    private mutating func tokenRefused(_ refusal: TokenRefusal, _ waiter: Waiter, _ context: inout Context) {
         let refused = refusal.token
         // G23. A request that began as one user must not be sent again as another.
-        guard refused.session == bundle.session else { return refuse(waiter, .sessionEnded) }
+        guard refused.session == bundle.session else { return context.refuse(waiter, .sessionEnded) }
         // G2. Request B was sent with the old token and is refused after A's refresh is done. The refusal says nothing
         // about the current token. Another refresh would spend the new refresh token for nothing, and a server that
         // rotates may count that as theft. The same applies when another process's token, or that of a restored backup,
         // has replaced the refused one.
-        if refused.value != bundle.accessToken { return giveToken(to: waiter) }
-        guard isRefreshable else { return refusedWithoutRefreshToken(refusal, waiter) }
-        if isRefreshing || isActivating { return waitForRefresh(waiter) }
-        // G6. A request that was sent before the last attempt failed shares that failure, however late it is refused: a
-        // server that is slow to refuse gets one attempt for all of them.
-        if let failure, refused.issuance.failures < failures,
-            uptime < max(failure.until, failure.at + policy.failureSharing)
-        {
-            // Never zero: a caller that asks again with the same token, and not for a token, would spin.
-            let pause = max(failure.until - uptime, policy.backoff.floor)
-            fail(waiter, failure.error, retryAfter: pause)
-            return
+        if refused.value != bundle.accessToken { return giveToken(to: waiter, &context) }
+        guard context.canRefresh(bundle) else {
+            return refusedWithoutRefreshToken(refusal, waiter, &context)
         }
-        if let pause = pauseAfterLoop(refusal) {
-            // Another process may have replaced the token (G10).
-            guard settings.isShared else { return refuse(waiter, .unauthorized, retryAfter: pause) }
-            return context.room.add(waiter, to: .nextCheck)
+        if isRefreshing || isActivating { return waitForRefresh(waiter, &context) }
+        if let (error, pause) = pacing.failure(sharedBy: refused, context.clock) {
+            return fail(waiter, error, retryAfter: pause, &context)
         }
-        waitForRefresh(waiter)
+        guard let pause = pauseAfterLoop(refusal, &context) else { return waitForRefresh(waiter, &context) }
+        // Another process may have replaced the token (G10).
+        guard context.settings.isShared else { return context.refuse(waiter, .unauthorized, retryAfter: pause) }
+        context.callers.add(waiter, to: .nextCheck)
     }
 
-    mutating func refusedWithoutRefreshToken(_ refusal: TokenRefusal, _ waiter: Waiter) {
-        refuse(waiter, .noRefreshToken)
-        let isExpired = urgency == .expired && isExpiryCertain
+    private mutating func refusedWithoutRefreshToken(
+        _ refusal: TokenRefusal, _ waiter: Waiter, _ context: inout Context
+    ) {
+        context.refuse(waiter, .noRefreshToken)
+        let isExpired = window.urgency(at: context.uptime) == .expired && window.isExpiryCertain(context.clock)
         guard isExpired || refusal.saysTokenIsInvalid else { return }
-        var ending = ending(nil)
-        (ending.status, ending.code, ending.requestID) = (refusal.status, refusal.serverCode, refusal.requestID)
-        endWithoutRefreshToken(ending)
+        var ending = ending(nil, context)
+        ending.status = refusal.status
+        ending.code = refusal.serverCode
+        ending.requestID = refusal.requestID
+        endWithoutRefreshToken(ending, &context)
     }
 
     /// G10: how long the refusing endpoint causes no refresh.
-    mutating func pauseAfterLoop(_ refusal: TokenRefusal) -> Duration? {
-        guard urgency != .expired else { return nil }
-        if let pause = loops.pause(of: refusal.endpoint, at: uptime) { return pause }
-        // A token that lives for seconds is old sooner.
-        let freshness = bundle.lifetime.map { min(policy.freshness, $0 / 4) } ?? policy.freshness
-        let isReplacement = refusal.token.issuance.replacedAt.map { uptime < $0 + freshness } ?? false
-        let isFresh = validity.refreshedAt.map { uptime < $0 + freshness } ?? false
-        guard isReplacement || isFresh else { return nil }
-        let cooldown = policy.refusalCooldown
-        let outcome = loops.refused(
-            by: refusal.endpoint, isReplacement: isReplacement, isAdopted: validity.isAdopted, at: uptime,
-            cooldown: cooldown
-        )
-        guard case .unauthorized(let pause, let isNew) = outcome else { return nil }
-        if isNew {
-            let (session, generation) = (bundle.session, bundle.generation)
-            emit(.report(.refusedAfterRefresh(session: session, generation: generation, retryAfter: pause)))
-        }
+    private mutating func pauseAfterLoop(_ refusal: TokenRefusal, _ context: inout Context) -> Duration? {
+        if let pause = window.pause(of: refusal.endpoint, at: context.uptime) { return pause }
+        guard let pause = window.refused(refusal, context.clock) else { return nil }
+        let (session, generation) = (bundle.session, bundle.generation)
+        context.emit(.report(.refusedAfterRefresh(session: session, generation: generation, retryAfter: pause)))
         return pause
     }
 
     /// A check of the store for a caller whose endpoint has refused a fresh token has ended (G10).
-    mutating func serveAfterCheck(_ waiter: Waiter) {
+    mutating func serveAfterCheck(_ waiter: Waiter, _ context: inout Context) {
         guard case .replacement(let refusal) = waiter.request, refusal.token.session == bundle.session else {
-            return refuse(waiter, .sessionEnded)
+            return context.refuse(waiter, .sessionEnded)
         }
-        if refusal.token.value != bundle.accessToken { return giveToken(to: waiter) }
-        if isRefreshing {
-            // The attempt under way uses what the check has found.
-            join(waiter)
-        } else {
-            // The check may have lasted longer than the cool-down, as in a process that was suspended meanwhile.
-            guard let pause = loops.pause(of: refusal.endpoint, at: uptime), urgency != .expired else {
-                return waitForRefresh(waiter)
-            }
-            refuse(waiter, .unauthorized, retryAfter: pause)
+        if refusal.token.value != bundle.accessToken { return giveToken(to: waiter, &context) }
+        // The attempt under way uses what the check has found.
+        if isRefreshing { return join(waiter, &context) }
+        // The check may have lasted longer than the cool-down, as in a process that was suspended meanwhile.
+        guard let pause = window.pause(of: refusal.endpoint, at: context.uptime) else {
+            return waitForRefresh(waiter, &context)
         }
+        context.refuse(waiter, .unauthorized, retryAfter: pause)
     }
 
     /// Joins the refresh under way, or starts one; during a pause waits for its end if that is near (G1, G6).
-    mutating func waitForRefresh(_ waiter: Waiter) {
+    mutating func waitForRefresh(_ waiter: Waiter, _ context: inout Context) {
+        let (policy, uptime) = (context.policy, context.uptime)
+        let pauseLeft = pacing.pauseLeft(at: uptime)
         switch phase {
-        case .activating:
-            waitForActivation(waiter)
-        case .refreshing:
-            join(waiter)
+        case .activating: waitForActivation(waiter, &context)
+        case .refreshing: join(waiter, &context)
         case .resting where isCalling:
             // G8. The call of an attempt that missed its deadline is still under way: no second one is made.
-            let error = failure?.error ?? TokenRefreshError(.unavailable, reason: "a refresh is still under way")
-            fail(waiter, error, retryAfter: pauseLeft ?? policy.backoff.floor)
+            let error = pacing.failure?.error ?? TokenRefreshError(.unavailable, reason: "a refresh is still under way")
+            fail(waiter, error, retryAfter: pauseLeft ?? policy.backoff.floor, &context)
         case .resting:
-            guard let failure, let left = pauseLeft else {
-                join(waiter)
-                return start()
+            guard let failure = pacing.failure, let pauseLeft else {
+                join(waiter, &context)
+                return start(&context)
             }
-            let limit = min(
-                policy.maximumPauseWait, waiter.since + policy.deadline - uptime)
-            guard left <= limit else {
-                return fail(waiter, failure.error, retryAfter: left)
+            guard pauseLeft <= min(policy.maximumPauseWait, waiter.since + policy.deadline - uptime) else {
+                return fail(waiter, failure.error, retryAfter: pauseLeft, &context)
             }
-            if context.room.isEmpty(.pause) { emit(.startTimer(.cooldown(bundle.session), at: failure.until)) }
-            context.room.add(waiter, to: .pause)
+            if context.callers.isEmpty(.pause) {
+                context.emit(.startTimer(.cooldown(bundle.session), at: failure.until))
+            }
+            context.callers.add(waiter, to: .pause)
         }
     }
 }

@@ -5,111 +5,104 @@ import Foundation
 /// The responses to callers, and the callers that wait.
 extension ActiveSession {
     /// Gives a caller what it asked for, as the session has it now.
-    mutating func give(_ waiter: Waiter) { emit(.respond(waiter.id, response(to: waiter.request))) }
-
-    mutating func response(to request: CallerRequest) -> RefreshResponse {
-        switch request {
-        case .token: .token(token())
-        case .replacement: .token(token(replacedAt: uptime))
-        case .refresh, .restore, .settle: .state(.signedIn(bundle.session))
-        }
+    func give(_ waiter: Waiter, _ context: inout Context) {
+        let response: RefreshResponse =
+            switch waiter.request {
+            case .token: .token(token())
+            case .replacement: .token(token(replacedAt: context.uptime))
+            case .refresh, .restore, .settle: .state(.signedIn(bundle.session))
+            }
+        context.emit(.respond(waiter.id, response))
     }
 
-    mutating func refuse(_ waiter: Waiter, _ code: AuthenticationError.Code, retryAfter: Duration? = nil) {
-        emit(.respond(waiter.id, .failed(AuthenticationError(code, retryAfter: retryAfter))))
-    }
-
-    mutating func fail(_ waiter: Waiter, _ error: TokenRefreshError, retryAfter: Duration) {
-        let error = userAction?.error(after: error) ?? error
-        emit(.respond(waiter.id, .failed(.unavailable(error, retryAfter: retryAfter))))
+    func fail(_ waiter: Waiter, _ error: TokenRefreshError, retryAfter: Duration, _ context: inout Context) {
+        let error = pacing.userAction?.error(after: error) ?? error
+        context.emit(.respond(waiter.id, .failed(.unavailable(error, retryAfter: retryAfter))))
     }
 
     /// Fails a waiter of an attempt, or returns the current token to it if that is still valid (G3).
-    mutating func endWait(of waiter: Waiter, _ error: TokenRefreshError, retryAfter: Duration) {
-        switch waiter.request {
-        case .token:
-            guard urgency == .expired else { return give(waiter) }
-            fail(waiter, error, retryAfter: retryAfter)
-        case .replacement, .refresh, .restore, .settle: fail(waiter, error, retryAfter: retryAfter)
-        }
+    func endWait(of waiter: Waiter, _ error: TokenRefreshError, retryAfter: Duration, _ context: inout Context) {
+        if waiter.request == .token, window.urgency(at: context.uptime) != .expired { return give(waiter, &context) }
+        fail(waiter, error, retryAfter: retryAfter, &context)
     }
 
     // MARK: Waiting
 
     /// Lets a caller wait for an attempt.
-    mutating func join(_ waiter: Waiter) {
-        context.room.add(waiter, to: .attempt)
-        timeWaiters(since: waiter.since)
+    mutating func join(_ waiter: Waiter, _ context: inout Context) {
+        context.callers.add(waiter, to: .attempt)
+        timeWaiters(since: waiter.since, &context)
     }
 
     /// Lets a caller wait until the tokens of a sign-in are stored.
-    mutating func waitForActivation(_ waiter: Waiter) {
-        context.room.add(waiter, to: .pause)
-        timeWaiters(since: waiter.since)
+    mutating func waitForActivation(_ waiter: Waiter, _ context: inout Context) {
+        context.callers.add(waiter, to: .pause)
+        timeWaiters(since: waiter.since, &context)
     }
 
-    /// A caller that has waited before, as for a pause or the store, has less time left than the attempt (G25).
-    mutating func timeWaiters(since: Duration?) {
-        guard let since, since < uptime else { return }
-        endWaits(at: since + policy.deadline)
-    }
-
-    /// Sets the timer for the end of the first wait.
-    mutating func endWaits(at end: Duration) {
+    /// A caller that has waited before, as for a pause or the store, has less time left than the attempt (G25): the
+    /// timer is that of the first wait to end.
+    mutating func timeWaiters(since: Duration?, _ context: inout Context) {
+        guard let since, since < context.uptime else { return }
+        let end = since + context.policy.deadline
         guard waitersEnd.map({ end < $0 }) ?? true else { return }
         waitersEnd = end
-        emit(.startTimer(.waiterDeadline, at: end))
+        context.emit(.startTimer(.waiterDeadline, at: end))
     }
 
     /// G25: the callers that have waited for the whole deadline fail. The attempt continues.
-    mutating func waiterDeadlinePassed() {
+    mutating func waiterDeadlinePassed(_ context: inout Context) {
         waitersEnd = nil
-        let limit = policy.deadline
+        let (limit, floor) = (context.policy.deadline, context.policy.backoff.floor)
         // The deadlines of many callers within a short time pass together.
-        let latest = uptime + limit / 64 - limit
+        let latest = context.uptime + limit / 64 - limit
         switch phase {
         case .resting: break
         case .activating:
             // They have waited for a refresh, and then for the write of a step-up, whose token is not stored yet.
             let error = TokenRefreshError(.unavailable, reason: "waited \(limit.inWords) for a refresh and the store")
-            for waiter in context.room.take(.pause, since: latest) {
-                fail(waiter, error, retryAfter: policy.backoff.floor)
+            for waiter in context.callers.take(.pause, since: latest) {
+                fail(waiter, error, retryAfter: floor, &context)
             }
-            timeWaiters(since: context.room.earliest(at: .pause))
+            timeWaiters(since: context.callers.earliest(at: .pause), &context)
         case .refreshing:
-            let reason = leaseHolder == nil ? "waited \(limit.inWords) for a refresh" : waitReason
+            let reason = leaseHolder == nil ? "waited \(limit.inWords) for a refresh" : waitReason(context.policy)
             let error = TokenRefreshError(.unavailable, reason: reason)
-            for waiter in context.room.take(.attempt, since: latest) {
-                endWait(of: waiter, error, retryAfter: policy.backoff.floor)
+            for waiter in context.callers.take(.attempt, since: latest) {
+                endWait(of: waiter, error, retryAfter: floor, &context)
             }
-            timeWaiters(since: context.room.earliest(at: .attempt))
+            timeWaiters(since: context.callers.earliest(at: .attempt), &context)
         }
     }
 
     /// Stops the deadlines of an attempt that has ended.
-    mutating func stopDeadlines() {
+    mutating func stopDeadlines(_ context: inout Context) {
         guard case .refreshing(let id, _) = phase else { return }
-        emit(.stopTimer(.deadline(id)))
+        context.emit(.stopTimer(.deadline(id)))
         guard waitersEnd != nil else { return }
         waitersEnd = nil
-        emit(.stopTimer(.waiterDeadline))
+        context.emit(.stopTimer(.waiterDeadline))
     }
 
     /// Handles the requests of the waiters of a pause, or of a sign-in, again.
-    mutating func serveQueue() {
-        for waiter in context.room.take(.pause) {
+    mutating func serveQueue(_ context: inout Context) {
+        for waiter in context.callers.take(.pause) {
             // A session that has ended is over for the rest, too.
-            if context.outcome == nil { requestedAgain(waiter) } else { context.room.add(waiter, to: .attempt) }
+            if context.outcome == nil {
+                requestedAgain(waiter, &context)
+            } else {
+                context.callers.add(waiter, to: .attempt)
+            }
         }
     }
 
     /// A refusal that waited for the end of a pause causes a refresh now, unless the token has changed.
-    mutating func requestedAgain(_ waiter: Waiter) {
+    private mutating func requestedAgain(_ waiter: Waiter, _ context: inout Context) {
         guard case .replacement(let refusal) = waiter.request,
             refusal.token.value == bundle.accessToken,
-            refusal.token.session == bundle.session, isRefreshable
-        else { return requested(waiter) }
-        waitForRefresh(waiter)
+            refusal.token.session == bundle.session, context.canRefresh(bundle)
+        else { return requested(waiter, &context) }
+        waitForRefresh(waiter, &context)
     }
 }
 

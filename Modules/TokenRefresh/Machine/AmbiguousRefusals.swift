@@ -27,9 +27,9 @@ struct AmbiguousRefusals: Hashable, Sendable {
     }
 
     /// The refusals that another process, or an earlier run of this one, has received. `nil`: the failure was another.
-    init?(_ failure: RefreshIntent.Failure, _ moment: Moment) {
+    init?(_ failure: RefreshIntent.Failure, _ clock: MachineClock) {
         guard failure.isAmbiguous else { return nil }
-        func uptime(of date: Date) -> Duration { moment.uptime - (moment.timePassed(since: date) ?? .zero) }
+        func uptime(of date: Date) -> Duration { clock.uptime - (clock.timePassed(since: date) ?? .zero) }
         (status, serverCode, count) = (
             failure.status, failure.serverCode, min(max(failure.count ?? 1, 1), Self.requiredCount)
         )

@@ -1,8 +1,33 @@
 import AuthInterface
 import Foundation
 
-/// A call that spends a refresh token, and what is known of it.
-extension ActiveSession {
+/// The call that spends, or has spent, the refresh token in use.
+struct Call: Hashable, Sendable {
+    let id: AttemptID
+    /// Its intent, which the store holds or is to hold.
+    let recording: Recording
+    /// The generation of the bundle whose refresh token it spends.
+    let generation: Int
+    /// What was known of its key before it.
+    let keyBefore: CallKey
+    var progress = Progress.underWay
+    var mark = Mark.none
+
+    enum Progress: Hashable, Sendable {
+        case underWay
+        /// It has passed its second limit.
+        case cancelled
+        /// It has not ended although it was cancelled.
+        case abandoned
+    }
+
+    /// The mark of its intent: the call was abandoned, or the process is about to be suspended.
+    enum Mark: Hashable, Sendable {
+        case none
+        case writing(version: Int)
+        case stored
+    }
+
     /// An intent that is being stored, and the limits of its call.
     struct Recording: Hashable, Sendable {
         let intent: RefreshIntent
@@ -17,92 +42,72 @@ extension ActiveSession {
         let startBefore: Duration
     }
 
-    /// Whether a call may be made where an intent was found (rule 4).
-    enum CallPermission {
-        case now
-        /// Another call may be under way, and the server tolerates this one.
-        case tolerated(Repetition)
-        case later(in: Duration)
+    var intent: RefreshIntent { recording.intent }
+
+    /// Whether no response to an earlier call with the key can come in place of its own.
+    var isFirst: Bool { keyBefore.firstCall == nil }
+
+    /// Whether a failure means that the tokens were lost on their way, and not that the server has refused them: no
+    /// response, or a success that cannot be read.
+    func isLost(by error: TokenRefreshError) -> Bool {
+        progress == .underWay && error.code == .unavailable && (error.status == nil || error.hasSpent)
+    }
+}
+
+/// The key of all calls with one refresh token (G12).
+struct CallKey: Hashable, Sendable {
+    let value: String
+    /// A call may have been made with it.
+    private(set) var isUsed: Bool
+    /// When the first call was made whose response may still arrive, or be repeated: the tokens of any response have
+    /// been valid since then. `nil`: there was none.
+    private(set) var firstCall: Instant?
+    /// When this process made the key: no call was made with it before. `nil`: another one made it.
+    private var madeAt: Duration?
+
+    init(new value: String, at uptime: Duration) {
+        self.value = value
+        isUsed = false
+        madeAt = uptime
     }
 
-    /// A call beside another one that may be under way. Where the tolerance of the server is a time, it counts from the
-    /// first call, so the intent of the repetition has the date of the first one, and both have one limit.
-    struct Repetition: Hashable, Sendable {
-        var date: Date?
-        var since: Duration?
+    /// The key of a call that was recorded earlier. `own`: what this process knows of the key.
+    init(of intent: RefreshIntent, knownAs own: CallKey? = nil, _ clock: MachineClock) {
+        let first = intent.firstDate ?? intent.date
+        value = intent.idempotencyKey
+        isUsed = true
+        madeAt = own.flatMap { $0.value == intent.idempotencyKey ? $0.madeAt : nil }
+        if intent.firstDate == nil, RefreshStatus(intent.failure?.status).provesNoExchange { return }
+        let shown = clock.timePassed(since: first).map { clock.uptime - $0 }
+        firstCall = Instant(uptime: max(shown ?? .zero, madeAt ?? shown ?? clock.uptime), date: first)
     }
 
-    /// The key of all calls with one refresh token.
-    struct CallKey: Hashable, Sendable {
-        let value: String
-        /// A call may have been made with it.
-        var isUsed: Bool
-        /// When the first call was made whose response may still arrive, or be repeated: the tokens of any response
-        /// have been valid since then. `nil`: there was none.
-        var firstCall: Instant?
-        /// When this process made the key: no call was made with it before. `nil`: another one made it.
-        private var madeAt: Duration?
-
-        /// The key of a call that was recorded earlier. `own`: what this process knows of the key.
-        init?(of intent: RefreshIntent?, knownAs own: CallKey? = nil, _ moment: Moment) {
-            guard let intent else { return nil }
-            let first = intent.firstDate ?? intent.date
-            madeAt = own.flatMap { $0.value == intent.idempotencyKey ? $0.madeAt : nil }
-            (value, isUsed) = (intent.idempotencyKey, true)
-            if intent.firstDate == nil, RefreshStatus(intent.failure?.status).provesNoExchange { return }
-            let shown = moment.timePassed(since: first).map { moment.uptime - $0 }
-            firstCall = Instant(uptime: max(shown ?? .zero, madeAt ?? shown ?? moment.uptime), date: first)
-        }
-
-        /// The key, once a call is made with it.
-        func used(at now: Instant) -> CallKey {
-            var key = self
-            key.isUsed = true
-            if firstCall == nil { key.firstCall = now }
-            return key
-        }
-
-        init(new value: String, at uptime: Duration) {
-            (self.value, isUsed, madeAt) = (value, false, uptime)
-        }
+    /// A call is made with it.
+    mutating func use(at now: Instant) {
+        isUsed = true
+        if firstCall == nil { firstCall = now }
     }
 
-    /// The call that spends, or has spent, the current refresh token.
-    struct Call: Hashable, Sendable {
-        let id: AttemptID
-        /// Its intent, which the store holds or is to hold.
-        let recording: Recording
-        /// The generation of the bundle whose refresh token it spends.
-        let generation: Int
-        /// What was known of its key before it.
-        let keyBefore: CallKey
-        var progress = Progress.underWay
-        var mark = Mark.none
+    /// The only call with it was made in vain: no response can bring tokens.
+    mutating func forgetFirstCall() { firstCall = nil }
+}
 
-        enum Progress: Hashable, Sendable {
-            case underWay
-            /// It has passed its second limit.
-            case cancelled
-            /// It has not ended although it was cancelled.
-            case abandoned
-        }
+/// The status of the response to a call.
+struct RefreshStatus {
+    private let value: Int?
 
-        var intent: RefreshIntent { recording.intent }
-
-        /// Whether no response to an earlier call with the key can come in place of its own.
-        var isFirst: Bool { keyBefore.firstCall == nil }
-
-        /// The mark of its intent: the call was abandoned, or the process is about to be suspended.
-        enum Mark: Hashable, Sendable {
-            case none
-            case writing(version: Int)
-            case stored
-        }
-
-        /// Whether a failure means that the tokens were lost on their way, and not that the server has refused them: no
-        /// response, or a success that cannot be read.
-        func isLost(by error: TokenRefreshError) -> Bool {
-            progress == .underWay && error.code == .unavailable && (error.status == nil || error.hasSpent)
-        }
+    init(_ value: Int?) {
+        self.value = value
     }
+
+    /// Whether the response says that the refresh token was not exchanged. A server or a gateway that has failed may
+    /// have exchanged it before.
+    var provesNoExchange: Bool { value.map { ($0 < 500 || $0 == 503) && !isSuccess } ?? false }
+
+    var isSuccess: Bool { value.map { (200..<300).contains($0) } ?? false }
+}
+
+extension TokenRefreshError {
+    /// Whether a response of success came that nothing can be made of: the refresh token is spent.
+    var hasSpent: Bool { code == .unavailable && RefreshStatus(status).isSuccess }
 }

@@ -10,11 +10,6 @@ struct LoopBreaker: Hashable, Sendable {
     /// The maximum number of endpoints. The one whose cool-down ends first is removed.
     static let endpointLimit = 64
 
-    enum Outcome: Hashable, Sendable {
-        case refresh
-        case unauthorized(retryAfter: Duration, isNew: Bool)
-    }
-
     private struct CoolDown: Hashable, Sendable {
         let until: Duration
         let count: Int
@@ -28,29 +23,28 @@ struct LoopBreaker: Hashable, Sendable {
         coolDowns[endpoint ?? ""].flatMap { $0.until > uptime ? $0.until - uptime : nil }
     }
 
-    /// Handles the refusal of a fresh token by an endpoint: the token is refreshed, or the caller gets `unauthorized`.
-    /// A replacement of a refused token proves a loop. The cool-down of an endpoint doubles up to eight times the first
-    /// one.
+    /// Handles the refusal of a fresh token by an endpoint. Returns the cool-down of the endpoint, which doubles up to
+    /// eight times the first one; `nil`: the token is refreshed. A replacement of a refused token proves a loop.
     mutating func refused(
         by endpoint: String?,
         isReplacement: Bool,
         isAdopted: Bool = false,
         at uptime: Duration,
         cooldown: Duration
-    ) -> Outcome {
+    ) -> Duration? {
         let key = endpoint ?? ""
         if !isReplacement, uptime >= nextVerificationAt,
             isAdopted || coolDowns.contains(where: { $0.key != key && $0.value.until > uptime })
         {
             nextVerificationAt = uptime + cooldown
-            return .refresh
+            return nil
         }
         let last = coolDowns[key]
         let count = last.map { uptime < $0.until + cooldown ? min($0.count + 1, 4) : 1 } ?? 1
         let pause = cooldown * (1 << (count - 1))
         makeRoom(for: key)
         coolDowns[key] = CoolDown(until: uptime + pause, count: count)
-        return .unauthorized(retryAfter: pause, isNew: true)
+        return pause
     }
 
     private mutating func makeRoom(for key: String) {

@@ -4,26 +4,22 @@ import Foundation
 
 /// Requests of callers, server dates, and the first read of the store (G14).
 extension MachineState {
-    var stateKind: StateKind {
-        switch state {
-        case .unknown: .unknown
-        case .signedOut, .modifying: .signedOut
-        case .signedIn(let session): session.isActivating ? .activating : .signedIn
-        }
-    }
-
     mutating func requested(_ waiter: Waiter) {
-        switch (waiter.request, stateKind) {
-        case (.settle, _): context.room.add(waiter, to: .settle)
-        case (_, .unknown):
-            context.room.add(waiter, to: .load)
+        if waiter.request == .settle { return context.callers.add(waiter, to: .settle) }
+        switch session {
+        case .restoring:
+            context.callers.add(waiter, to: .load)
             load()
-        case (.restore, .activating): waitForPublication(waiter)
-        case (.restore, .signedIn), (.restore, .signedOut): restore(waiter)
-        case (_, .signedIn), (_, .activating): modifySession { $0.requested(waiter) }
-        case (.token, .signedOut): context.emit(.respond(waiter.id, .failed(AuthenticationError(.notSignedIn))))
-        case (.replacement, .signedOut): context.emit(.respond(waiter.id, .failed(AuthenticationError(.sessionEnded))))
-        case (.refresh, .signedOut): context.emit(.respond(waiter.id, .state(published)))
+        case .signedIn(let active) where waiter.request == .restore:
+            if active.value.isActivating { waitForPublication(waiter) } else { restore(waiter) }
+        case .signedIn: modifySession { $0.requested(waiter, &$1) }
+        case .signedOut:
+            switch waiter.request {
+            case .restore: restore(waiter)
+            case .token: context.refuse(waiter, .notSignedIn)
+            case .replacement: context.refuse(waiter, .sessionEnded)
+            case .refresh, .settle: context.emit(.respond(waiter.id, .state(published)))
+            }
         }
     }
 
@@ -34,54 +30,54 @@ extension MachineState {
             context.emit(.respond(waiter.id, .state(published)))
             return
         }
-        context.room.add(waiter, to: .nextCheck)
+        context.callers.add(waiter, to: .nextCheck)
     }
 
     /// A sign-out stays when its caller leaves.
     mutating func cancel(_ id: WaiterID) {
-        guard context.room.remove(id) else { return }
+        guard context.callers.remove(id) else { return }
         context.emit(.respond(id, .cancelled))
     }
 
     mutating func serverDateNoted(_ date: Date) {
         guard date.isPlausible else { return }
-        let isFirst = !context.moment.serverClock.isKnown
-        context.moment.serverClock.record(date, at: context.now)
-        if isFirst { modifySession { $0.validity.serverClockKnown($0.bundle, $0.moment) } }
+        let isFirst = !context.clock.serverClock.isKnown
+        context.clock.serverClock.record(date, at: context.now)
+        if isFirst { modifySession { $0.window.serverClockKnown($1.clock) } }
     }
 
     // MARK: The first read
 
     mutating func load() {
-        guard case .unknown(var restoring) = state else { return }
+        guard case .restoring(var restoring) = session else { return }
         if !restoring.isTimed {
             restoring.isTimed = true
-            context.emit(.startTimer(.loadDeadline, at: context.now.uptime + loadLimit))
+            context.emit(.startTimer(.loadDeadline, at: context.uptime + loadLimit))
         }
         if !restoring.isReading {
             restoring.isReading = true
             context.emit(.stopTimer(.reload))
             context.emit(.read(.load))
         }
-        state = .unknown(restoring)
+        session = .restoring(restoring)
     }
 
     var loadLimit: Duration { context.policy.storeLimit }
 
     /// A store that hangs counts as unavailable. Its result is used when it comes.
     mutating func loadTookTooLong() {
-        guard case .unknown(var restoring) = state else { return }
+        guard case .restoring(var restoring) = session else { return }
         restoring.isTimed = false
-        state = .unknown(restoring)
+        session = .restoring(restoring)
         guard restoring.isReading else { return }
         failRestoring(.noResponse(within: loadLimit), retryAfter: nil)
     }
 
     /// The first read has ended (G14). A sign-in or a sign-out does not wait for it.
     mutating func loaded(_ result: Result<StoredSession, TokenStoreError>, _ ending: SignOutReason?) {
-        guard case .unknown(var restoring) = state else { return }
+        guard case .restoring(var restoring) = session else { return }
         (restoring.isReading, restoring.isTimed) = (false, false)
-        state = .unknown(restoring)
+        session = .restoring(restoring)
         context.emit(.stopTimer(.loadDeadline))
         switch result {
         case .success(let content):
@@ -103,7 +99,7 @@ extension MachineState {
     }
 
     mutating func begin(stored bundle: TokenBundle) {
-        let waiters = context.room.take(.load)
+        let waiters = context.callers.take(.load)
         use(stored: bundle)
         announce(.signedIn(bundle.session))
         serve(waiters)
@@ -111,17 +107,13 @@ extension MachineState {
 
     /// Uses the session that the store holds.
     mutating func use(stored bundle: TokenBundle, after sighting: StoreSighting? = nil) {
-        state = .signedIn(Placed(ActiveSession(stored: bundle, after: sighting, context.moment)))
-        modifySession { session in
-            session.recordSighting(bundle)
-            if let intent = bundle.refreshIntent { session.observeFailure(of: intent) }
-        }
+        session = .signedIn(Placed(ActiveSession(stored: bundle, after: sighting, &context)))
     }
 
     mutating func endRestoring(_ reason: SignOutReason) {
-        let waiters = context.room.take(.load)
+        let waiters = context.callers.take(.load)
         lastEnding = reason
-        state = .signedOut(reason)
+        session = .signedOut(reason)
         announce(.signedOut(reason))
         serve(waiters)
     }
@@ -137,11 +129,11 @@ extension MachineState {
     }
 
     mutating func storeUnavailable(_ error: TokenStoreError) {
-        guard case .unknown(var restoring) = state else { return }
+        guard case .restoring(var restoring) = session else { return }
         restoring.failures += 1
-        state = .unknown(restoring)
+        session = .restoring(restoring)
         let pause = context.storePause(afterFailures: restoring.failures)
-        context.emit(.startTimer(.reload, at: context.now.uptime + pause))
+        context.emit(.startTimer(.reload, at: context.uptime + pause))
         failRestoring(error, retryAfter: pause)
     }
 
@@ -149,6 +141,6 @@ extension MachineState {
         storeFailure = error
         context.emit(.report(.storeFailed(error)))
         let failure = AuthenticationError(.storeUnavailable, retryAfter: pause, cause: error)
-        for waiter in context.room.take(.load) { context.emit(.respond(waiter.id, .failed(failure))) }
+        for waiter in context.callers.take(.load) { context.emit(.respond(waiter.id, .failed(failure))) }
     }
 }

@@ -6,127 +6,112 @@ import Foundation
 extension MachineState {
     /// A sign-in. The current session ends at once; the new tokens are used once they are stored (G11).
     mutating func signIn(_ tokens: TokenRefreshResult, _ id: SessionID, _ waiter: Waiter) {
-        guard tokens.accessToken.fitsHeaderField else {
-            context.emit(.respond(waiter.id, .failed(AuthenticationError(.invalidTokens))))
-            return
-        }
-        var old: Placed<ActiveSession>?
-        if case .signedIn(let session) = state { old = session }
+        guard tokens.accessToken.fitsHeaderField else { return context.refuse(waiter, .invalidTokens) }
+        let old = active
         failWaiters()
         let (ordinal, ends) = context.order.begin(at: context.now.date)
         let lifetime = context.lifetime(of: tokens, for: id, sentAt: context.now)
         context.reportMissingScope(of: tokens, after: nil, id)
         let bundle = TokenBundle(
-            tokens, session: id, ordinal, lifetime: lifetime.duration, context.moment.serverClock, context.now)
-        let validity = TokenValidity(received: bundle, lifetime, context.moment)
+            tokens, session: id, ordinal, lifetime: lifetime.duration, context.clock.serverClock, context.now)
+        let validity = TokenValidity(received: bundle, lifetime, context.clock)
         let version = context.write(.bundle(bundle, over: .lower(ends: ends)))
-        state = .signedIn(Placed(ActiveSession(signedIn: bundle, validity, ends: ends, version: version)))
+        session = .signedIn(Placed(ActiveSession(signedIn: bundle, validity, ends: ends, version: version)))
         context.letWait(waiter, isSignIn: true)
         if let old {
-            revokeOnceWritten(old.newestBundle)
-            releaseKeys(of: old)
+            revokeOnceWritten(old.value.newestBundle)
+            releaseKeys(of: old.value)
         }
     }
 
     /// G34: a key belongs to one session. It is released once the end is stored, or the store has failed, as its tokens
     /// are revoked: without its key, a process that starts meanwhile would find the session lost.
-    private mutating func releaseKeys(of ended: Placed<ActiveSession>) {
-        for binding in [ended.newestBundle.binding].compactMap(\.self) + ended.formerBindings {
-            guard context.store.isBehind else {
-                releaseKey(binding)
-                continue
-            }
-            revocable.append(
-                Revocable(
-                    subject: .key(binding), session: ended.bundle.session, version: context.store.version))
+    private mutating func releaseKeys(of ended: ActiveSession) {
+        for binding in [ended.newestBundle.binding].compactMap(\.self) + ended.persistence.formerBindings {
+            giveUp(.key(binding), isToWait: context.store.isBehind)
         }
     }
 
     /// Releases a key, unless the tokens in use are bound to it, here or, as far as a write has found, elsewhere.
     mutating func releaseKey(_ binding: TokenBinding?, unlessOf stored: TokenBundle? = nil) {
-        var inUse = [stored?.binding?.thumbprint]
-        if case .signedIn(let session) = state { inUse.append(session.newestBundle.binding?.thumbprint) }
+        let inUse = [stored, active?.value.newestBundle].map { $0?.binding?.thumbprint }
         if let binding, !inUse.contains(binding.thumbprint) { context.emit(.releaseKey(binding)) }
     }
 
     /// G32. A sign-in of the user of the session: the session goes on. Of another user, or of one that is not known, it
     /// is a sign-in like any other. Without a refresh token it changes nothing: the one in use would not be of it.
     mutating func stepUp(_ tokens: TokenRefreshResult, _ id: SessionID, _ waiter: Waiter) {
-        guard tokens.bringsRefreshToken else {
-            return context.emit(.respond(waiter.id, .failed(AuthenticationError(.invalidTokens))))
-        }
+        guard tokens.bringsRefreshToken else { return context.refuse(waiter, .invalidTokens) }
         // No server has seen the tokens of a session that has not been published.
-        guard isPublished, case .signedIn(let session) = state, session.value.goesOn(with: tokens),
-            !context.store.mayEnd(session.bundle.session)
-        else {
-            return signIn(tokens, id, waiter)
-        }
-        modifySession { $0.stepUp(tokens) }
+        guard isPublished, let active, active.value.goesOn(with: tokens),
+            !context.store.mayEnd(active.value.bundle.session)
+        else { return signIn(tokens, id, waiter) }
+        modifySession { $0.stepUp(tokens, &$1) }
         context.letWait(waiter, isSignIn: true)
     }
 
     mutating func signOut(_ reason: SignOutReason, _ waiter: Waiter) {
-        switch state {
-        case .unknown, .signedOut(.lost):
+        switch session {
+        case .restoring, .signedOut(.lost):
             // What the store may hold, or may hold again, ends (G9, G30).
             let date = context.now.date
             _ = context.write(.tombstone(reason, at: date, of: .unread(upTo: context.order.end(at: date))))
             context.letWait(waiter)
             endRestoring(reason)
-        case .signedOut, .modifying:
+        case .signedOut:
             context.letWait(waiter)
             // A deletion that has failed is tried again at once.
             if context.store.isBehind { context.beginWriting() } else { respondToStoreWaiters(nil) }
-        case .signedIn(let session):
-            end(reason, revoking: session.newestBundle, inStore: false)
+        case .signedIn(let active):
+            end(reason, revoking: active.value.newestBundle, inStore: false)
             context.letWait(waiter)
         }
     }
 
     /// G5: the one place where a session ends.
     mutating func end(_ reason: SignOutReason, revoking revoked: TokenBundle?, inStore: Bool) {
-        guard case .signedIn(let session) = state else { return }
+        guard let ended = active?.value else { return }
         if inStore {
-            context.storeMayHaveChanged = true
-            context.forgetWrites()
-            respondToStoreWaiters(nil)
+            followStore()
         } else {
             let date = context.now.date
             let ordinal = context.order.end(at: date)
-            let scope = reason.isExpired ? session.rejectedScope : session.value.endScope(upTo: ordinal)
+            let scope =
+                reason.isExpired
+                ? ended.persistence.scope(ofRejected: ended.bundle)
+                : ended.persistence.scope(of: ended.bundle.session, upTo: ordinal)
             _ = context.write(.tombstone(reason, at: date, of: scope))
-            if let call = session.call {
+            if let call = ended.calls.call {
                 context.lease.endedCalls[call.id] = Lease.EndedCall(
-                    session: session.bundle.session, generation: call.generation)
+                    session: ended.bundle.session, generation: call.generation)
             }
         }
-        let ended = session
         failWaiters()
-        finish(reason)
+        lastEnding = reason
+        session = .signedOut(reason)
+        if !context.store.isBehind { revokeWritten(upTo: .max) }
+        announce(.signedOut(reason))
         releaseKeys(of: ended)
         if let revoked { revokeOnceWritten(revoked) }
     }
 
-    mutating func finish(_ reason: SignOutReason) {
-        lastEnding = reason
-        state = .signedOut(reason)
-        if !context.store.isBehind { revokeWritten(upTo: .max) }
-        announce(.signedOut(reason))
+    /// The store holds the content of another process: what was to be written is not.
+    private mutating func followStore() {
+        context.check.storeMayHaveChanged()
+        context.forgetWrites()
+        respondToStoreWaiters(nil)
     }
 
     /// Another process has signed in: this process follows, and its own session has ended.
     mutating func replaceSession(by found: TokenBundle) {
         failWaiters()
-        context.storeMayHaveChanged = true
-        context.forgetWrites()
-        respondToStoreWaiters(nil)
-        var ended: Placed<ActiveSession>?
-        if case .signedIn(let session) = state { ended = session }
-        use(stored: found, after: ended?.sighting)
+        followStore()
+        let ended = active?.value
+        use(stored: found, after: ended?.window.sighting)
         if let ended {
             // The process that has replaced the session has released its key. That of a sign-in or a step-up which is
             // not stored is known to this process only.
-            if !ended.isStored || !ended.formerBindings.isEmpty {
+            if !ended.persistence.isStored || !ended.persistence.formerBindings.isEmpty {
                 releaseKey(ended.newestBundle.binding, unlessOf: found)
             }
             // No other process has seen them (G9).
@@ -138,23 +123,23 @@ extension MachineState {
 
     /// G23: a waiter of one session never continues in another. Waiters for the state get the next one.
     mutating func failWaiters() {
-        modifySession { $0.leave() }
-        for waiter in context.room.take(.load, .check, .nextCheck, .attempt, .pause) {
+        modifySession { $0.leave(&$1) }
+        for waiter in context.callers.take(.load, .check, .nextCheck, .attempt, .pause) {
             switch waiter.request {
-            case .restore, .refresh: context.room.add(waiter, to: .publication)
+            case .restore, .refresh: context.callers.add(waiter, to: .publication)
             case .token, .replacement, .settle:
-                context.emit(.respond(waiter.id, .failed(AuthenticationError(.sessionEnded))))
+                context.refuse(waiter, .sessionEnded)
             }
         }
     }
 
     /// Whether the session has been published. One that was stepped up stays so while its tokens are being stored.
-    private var isPublished: Bool { current.map { published == .signedIn($0.bundle.session) } ?? false }
+    private var isPublished: Bool { active.map { published == .signedIn($0.value.bundle.session) } ?? false }
 
     /// Lets a caller wait for the next published state, if one comes.
     mutating func waitForPublication(_ waiter: Waiter) {
         guard !isPublished else { return context.emit(.respond(waiter.id, .state(published))) }
-        context.room.add(waiter, to: .publication)
+        context.callers.add(waiter, to: .publication)
     }
 
     /// A state that is published already is no news, such as that of a session which goes on after a step-up.
@@ -162,7 +147,7 @@ extension MachineState {
         let isNew = state != published
         published = state
         if isNew { context.emit(.publish(state)) }
-        for waiter in context.room.take(.publication) { context.emit(.respond(waiter.id, .state(state))) }
+        for waiter in context.callers.take(.publication) { context.emit(.respond(waiter.id, .state(state))) }
         guard isNew else { return }
         switch state {
         case .signedIn(let session): context.emit(.report(.signedIn(session: session)))
@@ -175,32 +160,33 @@ extension MachineState {
     /// store. Otherwise it would report the revocation as an expiry. If the store fails, the
     /// tokens are revoked without waiting for it.
     mutating func revokeOnceWritten(_ bundle: TokenBundle) {
-        revoked[bundle.session] = bundle.generation
-        guard context.settings.isShared, context.store.isBehind else { return revoke(bundle) }
-        revocable.append(
-            Revocable(subject: .tokens(bundle), session: bundle.session, version: context.store.version))
+        revocations.note(bundle)
+        giveUp(.tokens(bundle), isToWait: context.settings.isShared && context.store.isBehind)
+    }
+
+    private mutating func giveUp(_ subject: Revocations.Subject, isToWait: Bool) {
+        if isToWait { revocations.add(subject, after: context.store.version) } else { giveUp(subject) }
     }
 
     /// `found`: the tokens that the write has found in the store, and left there.
-    mutating func revokeWritten(upTo version: Int, beside found: TokenBundle? = nil) {
-        guard !revocable.isEmpty else { return }
-        let due = revocable.filter { $0.version <= version }
-        revocable.removeAll { $0.version <= version }
-        for revocable in due {
-            switch revocable.subject {
-            case .tokens(let bundle): revoke(bundle, beside: found)
-            case .key(let binding): releaseKey(binding, unlessOf: found)
-            }
+    private mutating func giveUp(_ subject: Revocations.Subject, beside found: TokenBundle? = nil) {
+        switch subject {
+        case .tokens(let bundle): revoke(bundle, beside: found)
+        case .key(let binding): releaseKey(binding, unlessOf: found)
         }
+    }
+
+    mutating func revokeWritten(upTo version: Int, beside found: TokenBundle? = nil) {
+        for subject in revocations.due(upTo: version) { giveUp(subject, beside: found) }
     }
 
     /// G9: revokes tokens that are not used any more. While another session is signed in, by this process or, as far as
     /// it has `found`, by another one, only a handler is called that affects these tokens alone; tokens in use are
     /// never revoked.
     mutating func revoke(_ bundle: TokenBundle, beside found: TokenBundle? = nil) {
-        var other = found
-        if case .signedIn(let session) = state { other = session.newestBundle }
-        guard let other else { return context.emit(.revoke(bundle, besideAnother: false)) }
+        guard let other = active?.value.newestBundle ?? found else {
+            return context.emit(.revoke(bundle, besideAnother: false))
+        }
         // An older version has stored an empty refresh token where there is none.
         let isInUse = other.refreshToken.map { !$0.isEmpty && $0 == bundle.refreshToken } ?? false
         guard other.session != bundle.session, !isInUse, other.accessToken != bundle.accessToken else { return }
@@ -212,7 +198,8 @@ extension MachineState {
     private mutating func ofSubject(
         of base: TokenBundle, _ result: Result<TokenRefreshResult, TokenRefreshError>
     ) -> Result<TokenRefreshResult, TokenRefreshError> {
-        let known = base.subject ?? current.flatMap { $0.bundle.session == base.session ? $0.bundle.subject : nil }
+        let current = active.flatMap { $0.value.bundle.session == base.session ? $0.value.bundle.subject : nil }
+        let known = base.subject ?? current
         guard case .success(let tokens) = result else { return result }
         guard let known, let subject = tokens.subject ?? tokens.claimedSubject, subject != known else {
             if let problem = tokens.idTokenProblem {
@@ -227,7 +214,7 @@ extension MachineState {
     mutating func callNotMade(_ id: AttemptID, _ error: TokenRefreshError) {
         context.lease.endedCalls[id] = nil
         context.stopLimits(of: id)
-        modifySession { $0.callNotMade(id, error) }
+        modifySession { $0.callNotMade(id, error, &$1) }
     }
 
     mutating func responded(
@@ -237,8 +224,8 @@ extension MachineState {
     ) {
         context.lease.endedCalls[id] = nil
         let result = ofSubject(of: base, result)
-        if current?.bundle.session == base.session {
-            return modifySession { $0.responded(id, base: base, result) }
+        if active?.value.bundle.session == base.session {
+            return modifySession { $0.responded(id, base: base, result, &$1) }
         }
         // G9: the session is over. If the response repeats the old tokens, they were already revoked with the session.
         context.stopLimits(of: id)
@@ -247,6 +234,6 @@ extension MachineState {
             let new = context.settings.needsRefreshToken ? tokens.refreshToken : tokens.accessToken, !new.isEmpty,
             new != base.refreshToken
         else { return }
-        revokeOnceWritten(base.renewed(by: tokens, lifetime: nil, context.moment.serverClock, context.now))
+        revokeOnceWritten(base.renewed(by: tokens, lifetime: nil, context.clock.serverClock, context.now))
     }
 }

@@ -13,21 +13,21 @@ extension MachineState {
         case .failed(let error): failure = error
         }
         let content = context.store.finish(version, outcome)
-        context.storeMayHaveChanged = true
-        modifySession { $0.invalidateRead() }
+        context.check.storeMayHaveChanged()
+        modifySession { session, _ in session.invalidateRead() }
         storeFailure = failure
         if let failure { context.emit(.report(.storeFailed(failure))) }
         if let content, case .written(let removed?) = outcome { revokeRemoved(removed, by: content) }
-        if !context.store.isBehind { revoked = [:] }
-        modifySession { $0.wrote(version, content, outcome) }
+        if !context.store.isBehind { revocations.storeIsUpToDate() }
+        modifySession { $0.wrote(version, content, outcome, &$1) }
         activate(version)
         revokeWritten(upTo: version, beside: outcome.found)
         respondToStoreWaiters(failure, upTo: version)
         // A sign-out that has found a later session leaves it, and this process follows.
-        if case (.signedOut, .superseded) = (state, outcome) { check.isOwed = true }
+        if case (.signedOut, .superseded) = (session, outcome) { context.check.owe() }
         if failure != nil, context.store.version == version, context.store.isBehind {
             let pause = context.storePause(afterFailures: context.store.failures)
-            context.emit(.startTimer(.storeRetry, at: context.now.uptime + pause))
+            context.emit(.startTimer(.storeRetry, at: context.uptime + pause))
         } else {
             context.beginWriting()
         }
@@ -37,7 +37,7 @@ extension MachineState {
     /// Tokens that a write has removed are revoked, if they are newer than the revoked ones of their session, or of a
     /// session that a sign-in has replaced or a sign-out has ended unread. The key of such a session is released.
     private mutating func revokeRemoved(_ removed: TokenBundle, by content: StoreContent) {
-        guard let known = revoked[removed.session] else {
+        guard let known = revocations.generation(of: removed.session) else {
             guard removed.session != content.session else { return }
             revoke(removed)
             return releaseKey(removed.binding, unlessOf: content.bundle)
@@ -46,11 +46,11 @@ extension MachineState {
     }
 
     mutating func activate(_ version: Int) {
-        var session: SessionID?
-        modifySession { if $0.activate(version) { session = $0.bundle.session } }
-        guard let session else { return }
-        announce(.signedIn(session))
-        modifySession { $0.serveQueue() }
+        var activated: SessionID?
+        modifySession { session, _ in if session.activate(version) { activated = session.bundle.session } }
+        guard let activated else { return }
+        announce(.signedIn(activated))
+        modifySession { $0.serveQueue(&$1) }
     }
 
     /// G11: a slow store must not delay the application. The write may still succeed.
@@ -61,7 +61,7 @@ extension MachineState {
         storeFailure = error
         context.emit(.report(.storeFailed(error)))
         activate(version)
-        modifySession { $0.writeTookTooLong(version, error) }
+        modifySession { $0.writeTookTooLong(version, error, &$1) }
         revokeWritten(upTo: version)
         respondToStoreWaiters(error, upTo: version)
     }
@@ -70,9 +70,9 @@ extension MachineState {
     /// delete the tokens fails its caller.
     mutating func respondToStoreWaiters(_ error: TokenStoreError?, upTo version: Int? = nil) {
         var isSignedOut = false
-        if case .signedOut = state { isSignedOut = true }
+        if case .signedOut = session { isSignedOut = true }
         let version = version ?? context.store.version
-        for waiter in context.room.takeWriters(upTo: version) {
+        for waiter in context.callers.takeWriters(upTo: version) {
             if let error, isSignedOut, !waiter.isSignIn {
                 context.emit(.respond(waiter.id, context.response(toSignOut: error, version)))
             } else {
@@ -100,12 +100,13 @@ extension MachineState {
         var isToEnd = false
         if purpose == .load { return loaded(result, ending) }
         if let ending, case .success(.active(let bundle)) = result, purpose != .order {
-            if current?.bundle.session == bundle.session {
+            if active?.value.bundle.session == bundle.session {
                 // The tokens of an expired session are not valid any more.
                 modifySession {
-                    $0.conclude(.ends(ending, revoking: ending.isExpired ? nil : $0.newestBundle, inStore: false))
+                    let revoked = ending.isExpired ? nil : $0.newestBundle
+                    $1.conclude(.ends(ending, revoking: revoked, inStore: false))
                 }
-            } else if case .signedOut = state, !context.store.isBehind {
+            } else if case .signedOut = session, !context.store.isBehind {
                 endFound(bundle, ending)
             } else {
                 isToEnd = true
@@ -117,12 +118,12 @@ extension MachineState {
         case .attempt(let id):
             context.attemptReadEnded()
             updateStoreFailure(result)
-            modifySession { $0.attemptRead(id, result, ownerMayCall: ownerMayCall) }
+            modifySession { $0.attemptRead(id, result, ownerMayCall: ownerMayCall, &$1) }
         case .load, .order: break
         }
         // The session that ran here has ended with that which the store holds.
-        if isToEnd, case .signedOut = state {
-            check.isOwed = true
+        if isToEnd, case .signedOut = session {
+            context.check.owe()
             startOwedCheck()
         }
     }
@@ -134,46 +135,45 @@ extension MachineState {
     }
 
     mutating func storeChanged() {
-        if case .unknown(let restoring) = state {
-            check.isOwed = restoring.isReading
+        if case .restoring(let restoring) = session {
+            context.check.owe(restoring.isReading)
             return load()
         }
         guard context.settings.isShared else { return }
-        let uptime = context.now.uptime
-        modifySession { $0.sighting?.changeReported(at: uptime) }
-        if !check.isUnderWay { startCheck() } else { check.mustRepeat = true }
+        modifySession { $0.window.changeReported(at: $1.uptime) }
+        if context.check.changeReported() { startCheck() }
     }
 
     mutating func startOwedCheck() {
-        if check.isOwed, !context.store.isBehind { storeChanged() }
+        if context.check.isOwed, !context.store.isBehind { storeChanged() }
     }
 
     /// Starts the check for which callers wait, at most for the store's deadline.
     mutating func checkForWaiters() {
-        if !check.isUnderWay, !context.room.isEmpty(.nextCheck) { startCheck() }
-        guard !check.isTimed, !context.room.isEmpty(.check) || !context.room.isEmpty(.nextCheck) else { return }
-        check.isTimed = true
-        context.emit(.startTimer(.checkDeadline, at: context.now.uptime + loadLimit))
+        if !context.check.isUnderWay, !context.callers.isEmpty(.nextCheck) { startCheck() }
+        guard !context.check.isTimed, !context.callers.isEmpty(.check) || !context.callers.isEmpty(.nextCheck) else {
+            return
+        }
+        context.check.time(true)
+        context.emit(.startTimer(.checkDeadline, at: context.uptime + loadLimit))
     }
 
-    mutating func startCheck() {
-        (check.isUnderWay, check.isStale, check.mustRepeat, check.isOwed) = (true, false, false, false)
-        context.storeMayHaveChanged = false
-        context.room.move(from: .nextCheck, to: .check)
+    private mutating func startCheck() {
+        context.check.begin()
+        context.callers.move(from: .nextCheck, to: .check)
         context.emit(.read(.check))
     }
 
-    mutating func checked(_ result: Result<StoredSession, TokenStoreError>) {
-        let isStale = check.isStale
-        (check.isUnderWay, check.isStale) = (false, false)
+    private mutating func checked(_ result: Result<StoredSession, TokenStoreError>) {
+        let counts = context.check.end()
         updateStoreFailure(result)
-        if !isStale {
+        if counts {
             follow(try? result.get())
-            for waiter in context.room.take(.check) { serveAfterCheck(waiter) }
+            for waiter in context.callers.take(.check) { serveAfterCheck(waiter) }
         }
-        if isStale || check.mustRepeat || !context.room.isEmpty(.nextCheck) { return startCheck() }
-        if check.isTimed {
-            check.isTimed = false
+        if context.check.mustRepeat || !context.callers.isEmpty(.nextCheck) { return startCheck() }
+        if context.check.isTimed {
+            context.check.time(false)
             context.emit(.stopTimer(.checkDeadline))
         }
         repeatCheck(after: result)
@@ -181,55 +181,66 @@ extension MachineState {
 
     /// A change that could not be read is read after a pause: it is not reported again.
     private mutating func repeatCheck(after result: Result<StoredSession, TokenStoreError>) {
-        guard case .failure(let error) = result, !error.isLasting else {
-            check.failures = 0
-            return
-        }
-        check.failures += 1
-        let pause = context.storePause(afterFailures: check.failures)
-        context.emit(.startTimer(.reload, at: context.now.uptime + pause))
+        var isFailure = false
+        if case .failure(let error) = result { isFailure = !error.isLasting }
+        let failures = context.check.count(isFailure: isFailure)
+        guard isFailure else { return }
+        let pause = context.storePause(afterFailures: failures)
+        context.emit(.startTimer(.reload, at: context.uptime + pause))
     }
 
     /// Follows what another process has stored. The end of a write shows what it has found, and a check after it what
     /// was stored since.
     mutating func follow(_ found: StoredSession?) {
         guard !context.store.isBehind else {
-            check.isOwed = true
-            return modifySession { $0.checkedBesideWrite(found) }
+            context.check.owe()
+            return modifySession { $0.checkedBesideWrite(found, &$1) }
         }
-        switch (state, found) {
-        case (.signedIn, _):
-            modifySession { $0.checked(found) }
+        switch (session, found) {
+        case (.signedIn, _): modifySession { $0.checked(found, &$1) }
         case (.signedOut, .active(let bundle)):
             use(stored: bundle)
             announce(.signedIn(bundle.session))
-        case (.signedOut, _), (.unknown, _), (.modifying, _): break
+        case (.signedOut, _), (.restoring, _): break
         }
     }
 
     /// The waiters of a check that hangs continue without it. Its result is used when it comes.
     mutating func checkTookTooLong() {
-        check.isTimed = false
-        for waiter in context.room.take(.check, .nextCheck) { serveAfterCheck(waiter) }
+        context.check.time(false)
+        for waiter in context.callers.take(.check, .nextCheck) { serveAfterCheck(waiter) }
     }
 
-    mutating func serveAfterCheck(_ waiter: Waiter) {
-        switch (waiter.request, stateKind) {
-        case (.replacement, .signedIn), (.replacement, .activating): modifySession { $0.serveAfterCheck(waiter) }
-        case (.replacement, _): context.emit(.respond(waiter.id, .failed(AuthenticationError(.sessionEnded))))
-        case (_, .activating): waitForPublication(waiter)
-        default: context.emit(.respond(waiter.id, .state(published)))
+    private mutating func serveAfterCheck(_ waiter: Waiter) {
+        if case .replacement = waiter.request {
+            guard active != nil else { return context.refuse(waiter, .sessionEnded) }
+            modifySession { $0.serveAfterCheck(waiter, &$1) }
+        } else if active?.value.isActivating == true {
+            waitForPublication(waiter)
+        } else {
+            context.emit(.respond(waiter.id, .state(published)))
         }
     }
 
-    /// The lease that this process held may belong to another one by now. It permits nothing from here on, and is
-    /// released as any other one: a release says that the call has ended (rule 4).
-    mutating func leaseLost(_ id: AttemptID) {
-        if context.lease.lose(id) { modifySession { $0.leaseLost() } }
+    // MARK: The lease
+
+    mutating func leaseChanged(_ event: LeaseEvent) {
+        switch event {
+        case .taken(let id, let identity):
+            context.take(lease: id, identity)
+            modifySession { $0.leased(&$1) }
+        case .failed(let id, let error):
+            context.lease.requestEnded()
+            modifySession { $0.leaseFailed(id, error, &$1) }
+        case .held(let holder): modifySession { session, _ in session.leaseHeld(by: holder) }
+        // The lease that this process held may belong to another one by now. It permits nothing from here on, and is
+        // released as any other one: a release says that the call has ended (rule 4).
+        case .lost(let id): if context.lease.lose(id) { modifySession { $0.leaseLost(&$1) } }
+        }
     }
 
     mutating func suspensionNear() {
         context.lease.suspend()
-        modifySession { $0.suspensionNear() }
+        modifySession { $0.suspensionNear(&$1) }
     }
 }

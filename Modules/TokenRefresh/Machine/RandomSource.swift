@@ -1,7 +1,7 @@
 import ConcurrencyPrimitives
 
 /// The source of jitter and keys: the system, or a seed that makes a run repeatable.
-enum RandomSource: RandomNumberGenerator, Equatable, Sendable {
+enum RandomSource: RandomNumberGenerator, Hashable, Sendable {
     case system
     case seeded(SplitMix64)
 
@@ -15,4 +15,7 @@ enum RandomSource: RandomNumberGenerator, Equatable, Sendable {
             return generator.next()
         }
     }
+
+    /// It names keys and stretches pauses, and nothing else: states that differ in it alone are walked once.
+    func hash(into hasher: inout Hasher) {}
 }

@@ -22,13 +22,7 @@ enum RefreshEvent: Sendable {
     indirect case read(
         ReadPurpose, Result<StoredSession, TokenStoreError>, ownerMayCall: Bool, ending: SignOutReason? = nil,
         noted: SessionOrdinal? = nil)
-    /// `identity`: the name of the lease, for the intents that are recorded under it.
-    indirect case leased(AttemptID, identity: String? = nil)
-    indirect case leaseFailed(AttemptID, TokenStoreError)
-    /// Another process has the lease for which an attempt waits.
-    indirect case leaseHeld(LeaseHolder)
-    /// Another process may have the lease.
-    case leaseLost(AttemptID)
+    indirect case lease(LeaseEvent)
     indirect case wrote(version: Int, WriteOutcome)
     /// The end of a session is noted in another place, before the store has it: it lasts (G30).
     case noted(version: Int)
@@ -39,11 +33,31 @@ enum RefreshEvent: Sendable {
 }
 
 extension RefreshEvent {
+    static func leased(_ id: AttemptID, identity: String? = nil) -> RefreshEvent {
+        .lease(.taken(id, identity: identity))
+    }
+
+    static func leaseFailed(_ id: AttemptID, _ error: TokenStoreError) -> RefreshEvent { .lease(.failed(id, error)) }
+
+    static func leaseHeld(_ holder: LeaseHolder) -> RefreshEvent { .lease(.held(by: holder)) }
+
+    static func leaseLost(_ id: AttemptID) -> RefreshEvent { .lease(.lost(id)) }
+
     /// The store was read, with the journal beside it.
     static func read(_ purpose: ReadPurpose, _ reading: StoreReading, ownerMayCall: Bool) -> RefreshEvent {
-        .read(
-            purpose, reading.result, ownerMayCall: ownerMayCall, ending: reading.ending, noted: reading.noted)
+        .read(purpose, reading.result, ownerMayCall: ownerMayCall, ending: reading.ending, noted: reading.noted)
     }
+}
+
+/// What becomes of the lease of a shared store.
+enum LeaseEvent: Sendable {
+    /// `identity`: the name of the lease, for the intents that are recorded under it.
+    case taken(AttemptID, identity: String?)
+    case failed(AttemptID, TokenStoreError)
+    /// Another process has the lease for which an attempt waits.
+    case held(by: LeaseHolder)
+    /// Another process may have the lease.
+    case lost(AttemptID)
 }
 
 /// A request of a caller.

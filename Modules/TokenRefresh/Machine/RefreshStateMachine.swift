@@ -28,7 +28,7 @@ struct RefreshStateMachine: Hashable, Sendable {
     }
 
     /// The token that can be used without an event, and until when (G18). It changes with events only.
-    var ready: MachineState.ReadyToken? { state.ready }
+    var ready: MachineState.ReadyToken? { state.active?.value.readyToken(state.context.clock) }
 
     /// The current token, if it needs no refresh (G18).
     ///
@@ -39,16 +39,20 @@ struct RefreshStateMachine: Hashable, Sendable {
     var published: SessionState { state.published }
 
     /// The tokens in use.
-    var current: (bundle: TokenBundle, expiry: Expiry)? { state.current }
+    var current: (bundle: TokenBundle, expiry: Expiry)? {
+        state.active.map { ($0.bundle, $0.window.expiry) }
+    }
 
     /// The content that is not stored yet.
-    var unsavedContent: StoreContent? { state.unsavedContent }
+    var unsavedContent: StoreContent? { state.context.store.missing }
 
     /// A summary for a support screen.
     var status: SessionStatus { state.status }
 
     /// Until when no refresh starts, because the last one has failed. `nil`: there is no such pause.
-    func pauseEnd(at uptime: Duration) -> Duration? { state.pauseEnd(at: uptime) }
+    func pauseEnd(at uptime: Duration) -> Duration? {
+        state.active?.pacing.failure.map(\.until).flatMap { $0 > uptime ? $0 : nil }
+    }
 
     /// Whether no work is under way, and everything is stored.
     var isIdle: Bool { state.isIdle }

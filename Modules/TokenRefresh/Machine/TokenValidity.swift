@@ -17,33 +17,32 @@ struct TokenValidity: Hashable, Sendable {
     }
 
     /// Of the tokens of a sign-in, received now.
-    init(received bundle: TokenBundle, _ lifetime: TokenLifetime, _ moment: Moment) {
+    init(received bundle: TokenBundle, _ lifetime: TokenLifetime, _ clock: MachineClock) {
         self.init(
-            measured: Expiry(
-                received: bundle, lifetime: lifetime.duration, at: moment.uptime, policy: moment.policy),
+            measured: Expiry(received: bundle, lifetime: lifetime.duration, at: clock.uptime, policy: clock.policy),
             isCertain: lifetime.isCertain)
     }
 
     /// Of tokens that the store holds. `sighting`: when it held the tokens before.
-    init(stored bundle: TokenBundle, after sighting: StoreSighting?, _ moment: Moment) {
-        expiry = moment.expiry(ofStored: bundle, after: sighting)
-        isSighted = expiry != moment.expiry(ofStored: bundle)
+    init(stored bundle: TokenBundle, after sighting: StoreSighting?, _ clock: MachineClock) {
+        expiry = clock.expiry(ofStored: bundle, after: sighting)
+        isSighted = expiry != clock.expiry(ofStored: bundle)
     }
 
     /// Of tokens that another process has brought. Those that it has just refreshed are as fresh as this process's
     /// (G10).
-    init(adopted bundle: TokenBundle, after sighting: StoreSighting?, _ moment: Moment) {
-        self.init(stored: bundle, after: sighting, moment)
+    init(adopted bundle: TokenBundle, after sighting: StoreSighting?, _ clock: MachineClock) {
+        self.init(stored: bundle, after: sighting, clock)
         isAdopted = true
-        refreshedAt = bundle.age(at: moment.now.date).flatMap {
-            $0 < moment.policy.freshness ? moment.uptime - $0 : nil
+        refreshedAt = bundle.age(at: clock.now.date).flatMap {
+            $0 < clock.policy.freshness ? clock.uptime - $0 : nil
         }
     }
 
     /// G19: the server's clock is known from now on, so the expiry of a stored token counts on it, and no longer on a
     /// clock that can be set.
-    mutating func serverClockKnown(_ bundle: TokenBundle, _ moment: Moment) {
+    mutating func serverClockKnown(_ bundle: TokenBundle, _ clock: MachineClock) {
         guard !bundle.isDatedByDevice, bundle.isDatedByServer || !isSighted else { return }
-        expiry = moment.expiry(ofStored: bundle)
+        expiry = clock.expiry(ofStored: bundle)
     }
 }

@@ -7,7 +7,6 @@
 public enum Subscribers {
     public struct Demand: Equatable, Comparable, Sendable {
         public static let none = Demand()
-        public static let unlimited = Demand()
         public static func max(_ value: Int) -> Demand { Demand() }
         public static func < (first: Demand, second: Demand) -> Bool { false }
         public static func > (first: Demand, second: Int) -> Bool { false }

@@ -58,19 +58,7 @@ public enum P384 {
     }
 }
 
-public enum P521 {
-    public enum Signing {
-        public struct ECDSASignature: Sendable {
-            public init(rawRepresentation: some DataProtocol) throws {}
-        }
-
-        public struct PublicKey: Sendable {
-            public init(x963Representation: some ContiguousBytes) throws {}
-
-            public func isValidSignature(_ signature: ECDSASignature, for data: some DataProtocol) -> Bool { false }
-        }
-    }
-}
+public typealias P521 = P384
 
 public enum Curve25519 {
     public enum Signing {

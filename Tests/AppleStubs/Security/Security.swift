@@ -13,8 +13,8 @@ public typealias CFString = String
 public typealias CFDictionary = [String: Any]
 public typealias CFTypeRef = AnyObject
 
+// Every call returns errSecUnimplemented.
 public let errSecSuccess: OSStatus = 0
-private let unimplemented: OSStatus = -4
 
 public let kSecClass: CFString = "class"
 public let kSecClassGenericPassword: CFString = "genp"
@@ -32,21 +32,13 @@ public let kSecMatchLimit: CFString = "m_Limit"
 public let kSecMatchLimitOne: CFString = "m_LimitOne"
 public let kSecMatchLimitAll: CFString = "m_LimitAll"
 
-public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
-    unimplemented
-}
+public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus { -4 }
 
-public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
-    unimplemented
-}
+public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus { -4 }
 
-public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
-    unimplemented
-}
+public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus { -4 }
 
-public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
-    unimplemented
-}
+public func SecItemDelete(_ query: CFDictionary) -> OSStatus { -4 }
 
 // What ServerTrust of NetworkCore calls.
 
@@ -60,13 +52,9 @@ public func SecCertificateCreateWithData(_ allocator: CFTypeRef?, _ data: CFData
 
 public func SecCertificateCopyData(_ certificate: SecCertificate) -> CFData { Data() }
 
-public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificates: CFArray?) -> OSStatus {
-    unimplemented
-}
+public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificates: CFArray?) -> OSStatus { -4 }
 
-public func SecTrustSetAnchorCertificatesOnly(_ trust: SecTrust, _ anchorCertificatesOnly: Bool) -> OSStatus {
-    unimplemented
-}
+public func SecTrustSetAnchorCertificatesOnly(_ trust: SecTrust, _ anchorCertificatesOnly: Bool) -> OSStatus { -4 }
 
 public func SecTrustEvaluateWithError(_ trust: SecTrust, _ error: UnsafeMutablePointer<CFError?>?) -> Bool { false }
 

@@ -23,6 +23,8 @@ final class TokenEndpoint: Sendable {
     let server: RotatingTokenServer
     private let response = Locked(RefreshBackendResponse.tokens)
     private let keys = Locked<[String?]>([])
+    /// What a faulty handler remembers.
+    let memory = Locked<Result<TokenRefreshResult, any Error>?>(nil)
 
     init(tolerating tolerance: ReplayTolerance = .none) {
         server = RotatingTokenServer(lifetime: .seconds(900), tolerating: tolerance)

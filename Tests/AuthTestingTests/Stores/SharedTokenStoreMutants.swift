@@ -1,61 +1,32 @@
 import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives
+import Foundation
 
 extension Mutant {
     /// Stores that each break a rule of ``SharedTokenStoreContract``.
-    static let sharedTokenStores = using + excluding + waiting + guarding + updating + corruption + ending + reporting
+    static let sharedTokenStores = leases + updates + endings
 
-    private static let oneHolder = "G13: a lease has one holder at a time; a waiter gets `busy` after its limit"
-    private static let quietErrors = "G17: no error of a store with a held lease shows a token, nor does the lease"
-
-    private static let unknownLease =
-        "G13: an intent under a lease that is not known to have ended may be a call in progress"
-
-    private static let using = [
+    private static let leases = [
         Mutant("a free lease is taken immediately, with a limit of zero too", by: "a limit read before the lock") {
             $0.onLease = { store, limit in
                 guard limit > .zero else { throw TokenStoreError(.busy, reason: "no time left") }
                 return try await store.leaseProperly(limit)
             }
         },
-        Mutant(
-            "a store whose lease is held can be read and written without a lease",
-            by: "a save that takes the lease"
-        ) { store in
-            store.onSave = { store, bundle in
+        Mutant("a store whose lease is held can be read and written without a lease", by: "a save that takes it") {
+            $0.onSave = { store, bundle in
                 let lease = try await store.storage.lease(waitingAtMost: .zero)
                 try await store.saveProperly(bundle)
                 await lease.release()
             }
         },
-    ]
-
-    private static let excluding = [
-        Mutant(oneHolder, by: "a lease that excludes no other") {
+        Mutant("G13: a lease has one holder at a time; a waiter gets `busy` after its limit", by: "an open lease") {
             $0.onLease = { _, _ in AlteredLease(base: OpenLease()) }
         },
-        Mutant("read, change and save under a lease loses no change of another holder", by: "a lease for every caller")
-        {
+        Mutant("read, change and save under a lease loses no change of another holder", by: "an open lease") {
             $0.onLease = { _, _ in AlteredLease(base: OpenLease()) }
             $0.onSave = { store, bundle in await store.storage.save(bundle) }
-        },
-        Mutant(oneHolder, by: "a lock in the store object instead of the storage") { store in
-            store.onReopen = { old in
-                var new = old
-                let lock = RecordingTokenStore()
-                new.onLease = { AlteredLease(base: try await lock.lease(waitingAtMost: $1)) }
-                return new
-            }
-        },
-        Mutant(oneHolder, by: "a wait that ends with `unavailable`") { store in
-            store.onLease = { store, limit in
-                do {
-                    return try await store.leaseProperly(limit)
-                } catch is TokenStoreError {
-                    throw TokenStoreError(.unavailable, reason: "no lease")
-                }
-            }
         },
         Mutant("a second release of a lease does not release the next holder's", by: "a lock without an owner") {
             let current = Locked<(any TokenStoreLease)?>(nil)
@@ -66,100 +37,153 @@ extension Mutant {
                 }
             }
         },
-        Mutant(
-            "after a release, the next holder sees that this process has no call in progress",
-            by: "a lease that does not know the last holder"
-        ) { store in
-            store.onLease = { store, limit in
-                try await store.leaseProperly(limit) { $0.onMayStillCall = { _, _ in true } }
-            }
+        lease("after a release, the next holder sees that this process has no call in progress", by: "forgetting") {
+            $0.onMayStillCall = { _, _ in true }
         },
-        Mutant(unknownLease, by: "a lease that takes every earlier one for ended") { store in
-            store.onLease = { store, limit in
-                try await store.leaseProperly(limit) { $0.onMayStillCall = { _, _ in false } }
-            }
+        lease("G13: an intent under a lease that is not known to have ended may be a call in progress", by: "denial") {
+            $0.onMayStillCall = { _, _ in false }
         },
-        Mutant(unknownLease, by: "a lease that takes an intent without a lease for ended") { store in
-            store.onLease = { store, limit in
-                try await store.leaseProperly(limit) {
-                    $0.onMayStillCall = { $1.lease != nil && $0.base.mayStillCall($1) }
-                }
-            }
+        lease("a held lease is not lost while another process waits for it", by: "a lease that is lost") {
+            $0.onIsLost = { _ in true }
         },
-    ]
-
-    private static let waiting = [
-        Mutant("a held lease is not lost while another process waits for it", by: "a lease that is lost to any waiter")
-        {
-            let wasRefused = Locked(false)
-            $0.onLease = { store, limit in
-                do {
-                    return try await store.leaseProperly(limit) { $0.onIsLost = { _ in wasRefused.withLock { $0 } } }
-                } catch {
-                    wasRefused.withLock { $0 = true }
-                    throw error
-                }
-            }
-        },
-        Mutant("after a release, a waiter gets the lease", by: "a release that does nothing") { store in
+        Mutant("after a release, a waiter gets the lease", by: "a release that does nothing") {
             let kept = Locked<[any TokenStoreLease]>([])
-            store.onLease = { store, limit in
-                var lease = try await store.leaseProperly(limit)
-                lease.onRelease = { lease in kept.withLock { $0.append(lease.base) } }
-                return lease
+            $0.onLease = { store, limit in
+                try await store.leaseProperly(limit) { lease in
+                    lease.onRelease = { lease in kept.withLock { $0.append(lease.base) } }
+                }
             }
         },
-        Mutant(
-            "a waiter whose limit has passed does not get the lease later",
-            by: "a waiter that stays in the queue"
-        ) {
+        Mutant("a waiter whose limit has passed does not get the lease later", by: "a waiter that stays in the queue") {
             let (kept, hasStaleWaiter) = (Locked<[any TokenStoreLease]>([]), Locked(false))
             $0.onLease = { store, limit in
                 do {
-                    var lease = try await store.leaseProperly(limit)
-                    lease.onRelease = { lease in
-                        if hasStaleWaiter.withLock({ $0 }) { return kept.withLock { $0.append(lease.base) } }
-                        await lease.base.release()
+                    return try await store.leaseProperly(limit) { lease in
+                        lease.onRelease = { lease in
+                            if hasStaleWaiter.withLock({ $0 }) { return kept.withLock { $0.append(lease.base) } }
+                            await lease.base.release()
+                        }
                     }
-                    return lease
                 } catch {
                     hasStaleWaiter.withLock { $0 = true }
                     throw error
                 }
             }
         },
-        Mutant(
-            "a cancelled waiter throws CancellationError and does not get the lease",
-            by: "a wait that ignores cancellation"
-        ) {
+        Mutant("a cancelled waiter throws CancellationError and does not get the lease", by: "ignoring cancellation") {
             $0.onLease = { store, limit in
                 try await Task { try await store.leaseProperly(min(limit, .milliseconds(200))) }.value
             }
         },
+        lease("G17: no error of a store with a held lease shows a token, nor does the lease", by: "a description") {
+            $0.shown = "a lease of contract-access-1"
+        },
     ]
 
-    private static let guarding = [
+    private static let updates = [
         Mutant("G13: a saved bundle does not replace a later one of its session", by: "the last save wins") { store in
             store.onSave = { store, bundle in await store.storage.save(bundle) }
         },
-        Mutant("G13: a saved bundle does not replace a later one of its session", by: "a silent refusal") { store in
-            store.onSave = { store, bundle in try? await store.saveProperly(bundle) }
+        update("an update is called with the content, and stores what it returns", by: "reading nothing") { _, change in
+            change(.success(.empty))
         },
-        Mutant(quietErrors, by: "a busy store that quotes its content") { store in
-            store.onLease = { store, limit in
-                do {
-                    return try await store.leaseProperly(limit)
-                } catch let error as TokenStoreError {
-                    throw TokenStoreError(error.code, reason: "held with \(store.storage.bundle?.accessToken ?? "")")
+        Mutant("concurrent updates of two views lose none of each other's changes", by: "an update in two steps") {
+            $0.onUpdate = { store, change in
+                let new = change(.success(try await store.proper.read()))
+                for _ in 1...5 { await Task.yield() }
+                try await store.proper.update { _ in new }
+            }
+        },
+        Mutant("an update does not wait for the lease", by: "an update under the lease") { store in
+            store.onUpdate = { store, change in
+                let lease = try await store.storage.lease(waitingAtMost: .seconds(3_600))
+                try await store.proper.update(change)
+                await lease.release()
+            }
+        },
+        update("an update that returns nil changes nothing", by: "storing nil as empty") { found, change in
+            change(found) ?? .empty
+        },
+        Mutant(
+            "content that is not a session makes a read throw `corrupt`, until it is replaced",
+            by: "reading it as empty"
+        ) { store in
+            store.onRead = { store in (try? await store.proper.read()) ?? .empty }
+        },
+        update("an update is called with a failure for corrupt content, and replaces it", by: "empty instead") {
+            found, change in
+            if case .failure = found { change(.success(.empty)) } else { change(found) }
+        },
+    ]
+
+    private static let endings = [
+        ending("forgets the reason") { SessionTombstone(session: $0.session, reason: .byUser, date: $0.date) },
+        ending("forgets the date") {
+            SessionTombstone(session: $0.session, reason: $0.reason, date: .distantPast, upTo: $0.ordinal)
+        },
+        ending("forgets the ordinal") { SessionTombstone(session: $0.session, reason: $0.reason, date: $0.date) },
+        Mutant("an ended session leaves no token", by: "a file that only grows") { store in
+            store.onContents = { store in
+                let saved = store.storage.events.compactMap { event in
+                    if case .save(let bundle) = event { bundle.accessToken } else { nil }
+                }
+                return Data(saved.joined().utf8)
+            }
+        },
+        Mutant("G9: a late save of an ended session is refused, and the ending stays", by: "the last save wins") {
+            $0.onSave = { store, bundle in await store.storage.save(bundle) }
+        },
+        Mutant("the next sign-in replaces an ended session", by: "an ending that cannot be replaced") { store in
+            store.onSave = { store, bundle in
+                if case .tombstone = store.storage.content { throw TokenStoreError(.superseded, reason: "ended") }
+                try await store.saveProperly(bundle)
+            }
+        },
+        Mutant("`changes` reports each write of another view after the access", by: "a store without reports") {
+            let silent = RecordingTokenStore()
+            $0.onChanges = { _ in silent.changes }
+        },
+        Mutant("each access to `changes` makes a new stream", by: "one stream for all") { store in
+            let stream = Locked<AsyncStream<Void>?>(nil)
+            store.onChanges = { store in
+                stream.withLock { stream in
+                    let one = stream ?? store.proper.changes
+                    stream = one
+                    return one
                 }
             }
         },
-        Mutant(quietErrors, by: "a lease that shows a token") { store in
-            store.onLease = { store, limit in
-                try await store.leaseProperly(limit) { $0.shown = "a lease of contract-access-1" }
-            }
-        },
     ]
+
+    /// A store that alters its leases.
+    private static func lease(
+        _ rule: String, by fault: String, _ alter: @escaping @Sendable (inout AlteredLease) -> Void
+    ) -> Mutant {
+        Mutant(rule, by: fault) { $0.onLease = { store, limit in try await store.leaseProperly(limit, alter) } }
+    }
+
+    /// A store that alters the step of its updates.
+    private static func update(
+        _ rule: String, by fault: String,
+        _ step: @escaping @Sendable (Result<StoredSession, TokenStoreError>, StoreChange) -> StoredSession?
+    ) -> Mutant {
+        Mutant(rule, by: fault) {
+            $0.onUpdate = { store, change in try await store.proper.update { step($0, change) } }
+        }
+    }
+
+    /// A store that alters the endings that it reads.
+    private static func ending(
+        _ fault: String, _ alter: @escaping @Sendable (SessionTombstone) -> SessionTombstone
+    ) -> Mutant {
+        Mutant("G5: a tombstone is read as written, field by field, and load returns nil", by: fault) { store in
+            store.onRead = { store in
+                let content = try await store.proper.read()
+                if case .tombstone(let tombstone) = content { return .tombstone(alter(tombstone)) }
+                return content
+            }
+        }
+    }
 }
 
 /// The lease of a store that excludes no other holder.

@@ -10,6 +10,9 @@ import Testing
     @Test func `a store that keeps every rule passes both suites`() async throws {
         try await Self.checkTokenStore(timeLimit: TokenStoreContract.timeLimit) { AlteredTokenStore() }
         try await Self.checkSharedTokenStore(timeLimit: TokenStoreContract.timeLimit) { AlteredTokenStore() }
+        // A store that codes its bundles once more, as the mutants of fields do.
+        let coding = Mutant.fieldwise("none") { $0 }
+        try await Self.checkTokenStore(timeLimit: TokenStoreContract.timeLimit, coding.make)
     }
 
     @Test func `a store passes whose lease is lost, as it refuses the later save of two holders`() async throws {
@@ -30,20 +33,21 @@ import Testing
         }
     }
 
+    private static func expect(
+        _ mutant: Mutant, toBreakItsRuleOf check: (Duration, () -> AlteredTokenStore) async throws -> Void
+    ) async {
+        let violation = await #expect(throws: ContractViolation.self) { try await check(timeLimit, mutant.make) }
+        #expect(violation?.brokenRules.map(\.name).contains(mutant.rule) == true, "\(violation as Any)")
+    }
+
     @Test(arguments: Mutant.tokenStores)
     func `each rule of a token store is broken by its mutant`(mutant: Mutant) async {
-        let violation = await #expect(throws: ContractViolation.self) {
-            try await Self.checkTokenStore(mutant.make)
-        }
-        #expect(violation?.brokenRules.map(\.name).contains(mutant.rule) == true, "\(violation as Any)")
+        await Self.expect(mutant, toBreakItsRuleOf: Self.checkTokenStore)
     }
 
     @Test(arguments: Mutant.sharedTokenStores)
     func `each rule of a shared token store is broken by its mutant`(mutant: Mutant) async {
-        let violation = await #expect(throws: ContractViolation.self) {
-            try await Self.checkSharedTokenStore(mutant.make)
-        }
-        #expect(violation?.brokenRules.map(\.name).contains(mutant.rule) == true, "\(violation as Any)")
+        await Self.expect(mutant, toBreakItsRuleOf: Self.checkSharedTokenStore)
     }
 
     @Test func `every rule has a mutant, and a name of its own`() {
@@ -62,8 +66,7 @@ import Testing
                 return store
             }
         }
-        #expect(violation?.contract == "TokenStoreContract")
-        #expect(violation?.subject == "AlteredTokenStore")
+        #expect(violation?.contract == "TokenStoreContract" && violation?.subject == "AlteredTokenStore")
         let rules = violation?.brokenRules.map(\.name) ?? []
         #expect(rules.contains("a deleted bundle is gone"))
         #expect(rules.contains("G14: an unavailable store throws; it does not return nil"))
@@ -77,10 +80,7 @@ import Testing
         }
     }
 
-    private static func checkTokenStore(
-        timeLimit: Duration = timeLimit,
-        _ make: () -> AlteredTokenStore
-    ) async throws {
+    private static func checkTokenStore(timeLimit: Duration, _ make: () -> AlteredTokenStore) async throws {
         try await TokenStoreContract.check(
             reopen: { try await $0.onReopen($0) },
             unavailable: { store in
@@ -93,10 +93,7 @@ import Testing
         )
     }
 
-    private static func checkSharedTokenStore(
-        timeLimit: Duration = timeLimit,
-        _ make: () -> AlteredTokenStore
-    ) async throws {
+    private static func checkSharedTokenStore(timeLimit: Duration, _ make: () -> AlteredTokenStore) async throws {
         try await SharedTokenStoreContract.check(
             reopen: { try await $0.onReopen($0) },
             corrupt: { $0.proper.corrupt() },

@@ -15,11 +15,6 @@ import Testing
         HTTPResponse(head: HTTPResponseHead(status: status), body: Data(text.utf8))
     }
 
-    @Test func `the value of an envelope is its data`() throws {
-        let envelope = response(#"{"success":true,"code":"OK","data":{"id":7,"title":"x"},"errors":null,"meta":{}}"#)
-        #expect(try EnvelopeFormat().value(Item.self, from: envelope) == Item(id: 7, title: "x"))
-    }
-
     @Test func `an envelope with success false is an error`() {
         let envelope = response(
             #"{"success":false,"code":"QUOTA","message":"Too many","data":null,"errors":[],"meta":{"requestId":"r-1"}}"#

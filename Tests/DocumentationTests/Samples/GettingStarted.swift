@@ -3,6 +3,7 @@
 import AuthInterface
 import DataAPI
 import Foundation
+import NetworkAsyncHTTPClient
 import NetworkCore
 import NetworkURLSession
 import Storage
@@ -46,10 +47,28 @@ struct Services {
     }
 }
 
-private func start() async throws {
-    let services = Services(
-        url: URL(string: "https://api.example.com/v1")!, transport: URLSessionTransport(),
-        store: FileTokenStore(application: "notes"))
+#if canImport(UIKit) && !os(watchOS)
+import UIKit
+
+private func storeOfAnApplication() -> (any HTTPTransport, any TokenStore) {
+    let transport = URLSessionTransport()
+    let store = KeychainTokenStore(at: KeychainLocation(service: "org.example.notes")) {
+        await UIApplication.shared.isProtectedDataAvailable  // before the first unlock nothing can be read
+    }
+    return (transport, store)
+}
+#endif
+
+#if AsyncHTTPClient
+private func storeOfAServer() -> (any HTTPTransport, any TokenStore) {
+    let transport = AsyncHTTPClientTransport()
+    let store = FileTokenStore(application: "notes")
+    return (transport, store)
+}
+#endif
+
+private func start(_ transport: any HTTPTransport, _ store: any TokenStore) async throws {
+    let services = Services(url: URL(string: "https://api.example.com/v1")!, transport: transport, store: store)
     if case .signedOut = try await services.session.restore() {
         try await services.signIn("ada", password: "of the user")
     }

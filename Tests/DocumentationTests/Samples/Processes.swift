@@ -2,7 +2,6 @@ import AuthInterface
 import Foundation
 import NetworkAsyncHTTPClient
 import NetworkCore
-import PostgreSQLStorage
 import Storage
 import TokenRefresh
 
@@ -25,30 +24,12 @@ func loadInBackground(_ session: TokenRefreshCoordinator, _ network: any Network
     return notes ?? []
 }
 
-struct Fleet {
-    let api: NetworkClient
-    let sessions: SessionRegistry<String>
-
-    init(api: NetworkClient, handler: any TokenRefreshHandler, store: @escaping @Sendable (String) -> any TokenStore) {
-        self.api = api
-        sessions = SessionRegistry(limit: 10_000) { account in
-            TokenRefreshCoordinator(store: store(account), handler: handler)
-        }
-    }
-
-    func notes(of account: String) async throws -> [Note] {
-        try await api.authenticated(by: sessions[account]).send(.notes)
-    }
-}
-
-#if PostgreSQL && AsyncHTTPClient
-func shutDown(_ fleet: Fleet, _ transport: AsyncHTTPClientTransport) async throws {
-    await fleet.sessions.settle(within: .seconds(20))  // refreshes and writes that are under way
+#if AsyncHTTPClient
+func shutDown(_ sessions: SessionRegistry<String>, _ transport: AsyncHTTPClientTransport) async throws {
+    await sessions.settle(within: .seconds(20))  // refreshes and writes that are under way
     try await transport.shutdown()
 }
-#endif
 
-#if AsyncHTTPClient
 private func linux(url: URL) -> NetworkClient {
     let transport = AsyncHTTPClientTransport()
     let api = NetworkClient(baseURL: url, transport: transport)

@@ -79,32 +79,3 @@ private struct SignIns {
     }
     #endif
 }
-
-#if canImport(CryptoKit) || Crypto
-/// The session of a browser at a server, which is found by its cookie.
-private protocol BrowserSession: Sendable {
-    func set(_ name: String, to value: Data) async throws
-    func remove(_ name: String) async throws -> Data?
-}
-
-private struct ConnectedAccounts {
-    let codeSignIn: OAuth2CodeSignIn
-    let session: TokenRefreshCoordinator
-    let redirectURI: URL
-
-    func connect(_ browser: any BrowserSession) async throws -> URL {
-        let (page, state) = try await codeSignIn.begin(redirectingTo: redirectURI)
-        try await browser.set("sign-in", to: JSONEncoder().encode(state))
-        return page  // redirect the browser to it
-    }
-
-    func callback(_ query: String, of browser: any BrowserSession) async throws {
-        guard let stored = try await browser.remove("sign-in"), let url = URL(string: "\(redirectURI)?\(query)") else {
-            throw OAuth2SignInError(.expired, reason: "no sign-in has begun in this browser")
-        }
-        let state = try JSONDecoder().decode(OAuth2SignInState.self, from: stored)
-        let (tokens, _) = try await codeSignIn.finish(callback: url, state: state)
-        try await session.signIn(tokens)
-    }
-}
-#endif

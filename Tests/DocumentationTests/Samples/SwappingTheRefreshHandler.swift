@@ -55,18 +55,6 @@ struct LegacyRefresh: TokenRefreshHandler {
     }
 }
 
-struct CountedRefresh: TokenRefreshHandler {
-    let base: any TokenRefreshHandler
-    let count: @Sendable () -> Void
-
-    var replayTolerance: ReplayTolerance { base.replayTolerance }
-
-    func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
-        count()
-        return try await base.refresh(request)
-    }
-}
-
 private func handlers(api: NetworkClient, store: any TokenStore, secret: String) {
     let session = TokenRefreshCoordinator(store: store, handler: PartnerRefresh(network: api))
 

@@ -11,40 +11,26 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct ProvedRequestTests {
     /// Numbers the proofs, and keeps for which request each one is, and the nonces that it is told.
     private final class NumberedProof: RequestProof {
-        private struct State {
-            var made: [String] = []
-            var nonces: [String?] = []
-            var dates: [Date?] = []
-            var failure: (any Error)?
-        }
+        let (made, nonces, dates) = (Recorder<String>(), Recorder<String?>(), Recorder<Date?>())
+        private let failure = Locked<(any Error)?>(nil)
 
-        private let state = Locked(State())
-
-        var made: [String] { state.withLock { $0.made } }
-        var nonces: [String?] { state.withLock { $0.nonces } }
-        var dates: [Date?] { state.withLock { $0.dates } }
-        func fail(with error: any Error) { state.withLock { $0.failure = error } }
+        func fail(with error: any Error) { failure.withLock { $0 = error } }
 
         func fields(method: String, url: URL, token: SessionToken) async throws -> [String: String] {
-            try state.withLock { state in
-                if let failure = state.failure { throw failure }
-                state.made.append("\(method) \(url.path) \(token.value)")
-                return ["DPoP": "proof-\(state.made.count)"]
-            }
+            if let failure = failure.withLock({ $0 }) { throw failure }
+            made.record("\(method) \(url.path) \(token.value)")
+            return ["DPoP": "proof-\(made.values.count)"]
         }
 
         func received(nonce: String?, serverDate: Date?, from url: URL, for token: SessionToken) {
-            state.withLock {
-                $0.nonces.append(nonce)
-                $0.dates.append(serverDate)
-            }
+            nonces.record(nonce)
+            dates.record(serverDate)
         }
     }
 
     private let provider = ScriptedTokenProvider(Self.token(0))
     private let transport = StubTransport()
     private let proof = NumberedProof()
-    private let article = StubResponse.json(Article(id: 7, title: "x"))
 
     private static func token(_ generation: Int, isBound: Bool = true) -> SessionToken {
         SessionToken(
@@ -53,24 +39,12 @@ import Testing
     }
 
     private var network: AuthenticatedNetworkClient {
-        NetworkClient(baseURL: baseURL, transport: transport)
-            .authenticated(by: provider, policy: AuthenticationPolicy(placement: .dpop(proof)))
+        NetworkClient(transport).authenticated(by: provider, policy: AuthenticationPolicy(placement: .dpop(proof)))
     }
-
-    private func carried(_ field: String) -> [String?] { transport.requests.map { $0.headers[field] } }
 
     /// A server that wants a nonce in the proof (RFC 9449 §9).
     private func challenge(_ nonce: String) -> StubResponse {
         .status(401, headers: ["WWW-Authenticate": #"DPoP error="use_dpop_nonce""#, "DPoP-Nonce": nonce])
-    }
-
-    @Test func `a challenge repeats the request once with another proof, and replaces no token`() async throws {
-        transport.add(.any ~> challenge("n1"))
-        transport.add(.any ~> article)
-        _ = try await network.send(.article(7))
-        #expect(carried("DPoP") == ["proof-1", "proof-2"])
-        #expect(carried("Authorization") == ["DPoP access-0", "DPoP access-0"])
-        #expect(proof.nonces == ["n1", nil] && provider.refused == [])
     }
 
     /// A server that refuses a proof, as it does for its time (RFC 9449 §7.1).
@@ -80,71 +54,73 @@ import Testing
         return .status(401, headers: headers)
     }
 
+    private static let date = "Sun, 01 Nov 2026 10:00:00 GMT"
+
+    @Test func `a challenge repeats the request once with another proof, and replaces no token`() async throws {
+        transport.respond(challenge("n1"), .article)
+        _ = try await network.send(.article(7))
+        #expect(transport.sent("DPoP") == ["proof-1", "proof-2"])
+        #expect(transport.sent("Authorization") == ["DPoP access-0", "DPoP access-0"])
+        #expect(proof.nonces.values == ["n1", nil] && provider.refused == [])
+    }
+
     @Test func `G19: a proof with the wrong time is repeated once with the server's, beside one for a nonce`()
         async throws
     {
-        for response in [refusal(at: "Sun, 01 Nov 2026 10:00:00 GMT"), challenge("n1"), article] {
-            transport.add(.any ~> response)
-        }
+        transport.respond(refusal(at: Self.date), challenge("n1"), .article)
         _ = try await network.send(.article(7))
-        #expect(carried("DPoP") == ["proof-1", "proof-2", "proof-3"])
-        #expect(proof.dates.first == Date(timeIntervalSince1970: 1_793_527_200))
-        #expect(proof.nonces == [nil, "n1", nil] && provider.refused == [])
+        #expect(transport.sent("DPoP") == ["proof-1", "proof-2", "proof-3"])
+        #expect(proof.dates.values.first == Date(timeIntervalSince1970: 1_793_527_200))
+        #expect(proof.nonces.values == [nil, "n1", nil] && provider.refused == [])
     }
 
-    @Test(arguments: [("Sun, 01 Nov 2026 10:00:00 GMT", 2), (nil, 1)] as [(String?, Int)])
-    func `a proof that the server refuses again, or without a date, fails the request, and the token stays`(
-        date: String?, count: Int
-    ) async throws {
-        for _ in 1...count { transport.add(.any ~> refusal(at: date)) }
-        let error = await #expect(throws: NetworkError.self) { try await network.send(.article(7)) }
-        #expect(error?.status == 401)
-        #expect(transport.requests.count == count && provider.refused == [])
-    }
-
-    @Test func `a server that challenges again and again fails the request, and the token stays`() async throws {
-        for number in 1...2 { transport.add(.any ~> challenge("n\(number)")) }
-        let error = await #expect(throws: NetworkError.self) { try await network.send(.article(7)) }
-        #expect(error?.status == 401)
-        #expect(transport.requests.count == 2 && provider.refused == [])
+    @Test func `what the server refuses again, or for a time that it does not tell, fails, and the token stays`()
+        async throws
+    {
+        for responses in [
+            [refusal(at: Self.date), refusal(at: Self.date)], [refusal(at: nil)], [challenge("n1"), challenge("n2")],
+        ] {
+            let transport = StubTransport(responses.map { .any ~> $0 })
+            let network = NetworkClient(transport)
+                .authenticated(by: provider, policy: AuthenticationPolicy(placement: .dpop(proof)))
+            #expect(await networkError { try await network.send(.article(7)) }?.status == 401)
+            #expect(transport.requests.count == responses.count && provider.refused == [])
+        }
     }
 
     @Test func `each token that replaces a refused one may be challenged once`() async throws {
         provider.onReplacement { Self.token($0.generation + 1) }
-        transport.add(.any ~> challenge("n1"))
-        transport.add(.any ~> .status(401))
-        transport.add(.any ~> challenge("n2"))
-        transport.add(.any ~> article)
+        transport.respond(challenge("n1"), .status(401), challenge("n2"), .article)
         _ = try await network.send(.article(7))
         #expect(provider.refused.map(\.generation) == [0])
-        #expect(carried("Authorization").map { $0?.suffix(8) } == ["access-0", "access-0", "access-1", "access-1"])
-        #expect(Set(carried("DPoP")).count == 4)
+        let tokens = transport.sent("Authorization").map { $0?.suffix(8) }
+        #expect(tokens == ["access-0", "access-0", "access-1", "access-1"])
+        #expect(Set(transport.sent("DPoP")).count == 4)
     }
 
     @Test func `each hop of a redirect has a proof for its URL`() async throws {
-        transport.add(.get("articles/7") ~> .status(302, headers: ["Location": "/api/v2/articles/7"]))
-        transport.add(.any ~> article)
+        transport.respond(.redirect(to: "/api/v2/articles/7"), .article)
         _ = try await network.send(.article(7))
-        #expect(carried("DPoP") == ["proof-1", "proof-2"])
-        #expect(proof.made.last?.contains("/api/v2/articles/7") == true)
+        #expect(transport.sent("DPoP") == ["proof-1", "proof-2"])
+        #expect(proof.made.values.last?.contains("/api/v2/articles/7") == true)
     }
 
     @Test func `a bound token is not sent without a proof, and one of no key is a bearer token without one`()
         async throws
     {
-        let bearer = NetworkClient(baseURL: baseURL, transport: transport).authenticated(by: provider)
-        let error = await #expect(throws: NetworkError.self) { try await bearer.send(.article(7)) }
-        #expect(error?.code == .proofRequired && transport.requests.isEmpty)
+        let bearer = NetworkClient(transport).authenticated(by: provider)
+        #expect(await networkError { try await bearer.send(.article(7)) }?.code == .proofRequired)
+        #expect(transport.requests.isEmpty)
         provider.set(.success(Self.token(0, isBound: false)))
-        transport.add(.any ~> article)
+        transport.respond(.article)
         _ = try await network.send(.article(7))
-        #expect(carried("Authorization") == ["Bearer access-0"] && carried("DPoP") == [nil])
+        #expect(transport.sent("Authorization") == ["Bearer access-0"] && transport.sent("DPoP") == [nil])
     }
 
     @Test func `a challenge to a request that carried no proof refreshes nothing`() async throws {
         provider.set(.success(Self.token(0, isBound: false)))
-        transport.add(.any ~> challenge("n1"))
-        let error = await #expect(throws: NetworkError.self) { try await network.send(.article(7)) }
+        transport.respond(challenge("n1"))
+        let error = await networkError { try await network.send(.article(7)) }
         #expect(error?.status == 401 && transport.requests.count == 1 && provider.refused == [])
     }
 
@@ -159,14 +135,14 @@ import Testing
         var followed = Self.token(0)
         followed.issuance.isFollowed = true
         provider.set(.success(followed))
-        let error = await #expect(throws: NetworkError.self) { try await network.send(.article(7)) }
+        let error = await networkError { try await network.send(.article(7)) }
         #expect(error?.code == .proofRequired && provider.refused.count == 1, "the owner has the key")
         #expect(transport.requests.isEmpty)
     }
 
     @Test func `a key that cannot be read now is a store that is unavailable`() async throws {
         proof.fail(with: TokenStoreError(.unavailable, reason: "locked"))
-        let error = await #expect(throws: NetworkError.self) { try await network.send(.article(7)) }
+        let error = await networkError { try await network.send(.article(7)) }
         #expect(error?.authentication?.code == .storeUnavailable && provider.refused == [])
     }
 }

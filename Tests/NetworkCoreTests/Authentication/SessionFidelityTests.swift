@@ -14,9 +14,7 @@ struct SessionFidelityTests {
     let clock = ManualTimeSource()
 
     func client(_ transport: StubTransport) -> AuthenticatedNetworkClient {
-        NetworkClient(
-            baseURL: baseURL, transport: transport, interceptors: [RetryPolicy(random: 0.5)], clock: clock
-        ).authenticated(by: provider)
+        NetworkClient(transport, interceptors: [RetryPolicy(random: 0.5)], clock: clock).authenticated(by: provider)
     }
 
     /// Sends a request that fails with 503, runs a closure during the pause, and continues.
@@ -28,26 +26,22 @@ struct SessionFidelityTests {
         return try await task.value
     }
 
-    @Test func `an account switch between two attempts ends the call`() async throws {
+    @Test(arguments: [nil, SessionToken.ofAnotherSession])
+    func `an account switch between two attempts ends the call`(next: SessionToken?) async throws {
         let transport = StubTransport(.any ~> .status(503))
-        let error = await networkError { try await send(transport) { provider.set(.success(.ofAnotherSession)) } }
-        #expect(error?.code == .sessionEnded)
-        #expect(transport.requests.count == 1)
-    }
-
-    @Test func `a sign-out between two attempts ends the call`() async throws {
-        let transport = StubTransport(.any ~> .status(503))
-        let error = await #expect(throws: NetworkError.self) {
-            try await send(transport) { provider.set(.failure(AuthenticationError(.notSignedIn))) }
+        let error = await networkError {
+            // Without another account it is a sign-out.
+            try await send(transport) {
+                provider.set(next.map { .success($0) } ?? .failure(AuthenticationError(.notSignedIn)))
+            }
         }
-        #expect(error?.code == .sessionEnded)
-        #expect(transport.requests.count == 1)
+        #expect(error?.code == .sessionEnded && transport.requests.count == 1)
     }
 
     @Test func `a refresh between two attempts does not end the call`() async throws {
-        let transport = StubTransport(.any ~> .status(503), .any ~> .json(Article(id: 7, title: "x")))
+        let transport = StubTransport(responding: .status(503), .article)
         _ = try await send(transport) { provider.set(.success(.first.next)) }
-        #expect(transport.requests.map { $0.headers["Authorization"] } == ["Bearer access-0", "Bearer access-1"])
+        #expect(transport.sent("Authorization") == ["Bearer access-0", "Bearer access-1"])
     }
 
     @Test func `a replacement of another session is not used`() async throws {
@@ -89,10 +83,9 @@ struct SessionFidelityTests {
             case "file": .file(file.url)
             default: .sequence { content.pieces }
             }
-        let transport = StubTransport(.any ~> .status(401), .any ~> .status(204))
+        let transport = StubTransport(responding: .status(401), .status(204))
         try await client(transport).send(Endpoint<Void>.post("files", body: body))
-        #expect(transport.requests.count == 2)
-        #expect(transport.requests[0].body == transport.requests[1].body)
+        #expect(transport.requests.count == 2 && transport.requests[0].body == transport.requests[1].body)
         #expect(transport.requests[1].body.map { String(decoding: $0, as: UTF8.self).contains("again") } == true)
     }
 }

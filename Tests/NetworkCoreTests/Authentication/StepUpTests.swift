@@ -13,38 +13,35 @@ import Testing
     private let transport = StubTransport()
 
     private var network: AuthenticatedNetworkClient {
-        NetworkClient(baseURL: baseURL, transport: transport).authenticated(by: provider)
+        NetworkClient(transport).authenticated(by: provider)
     }
 
     /// The failure of a call whose response has a challenge.
     private func failure(_ field: String, status: Int = 401) async throws -> NetworkError {
-        transport.add(.any ~> .status(status, headers: ["WWW-Authenticate": field]))
-        let failure = await #expect(throws: NetworkError.self) { try await network.send(.article(7)) }
-        return try #require(failure)
+        transport.respond(.challenge(field, status: status))
+        return try #require(await networkError { try await network.send(.article(7)) })
     }
 
-    @Test(arguments: [
-        (
-            #"Bearer error="insufficient_user_authentication", error_description="x", acr_values="high mid", max_age="5""#,
-            401, StepUpChallenge(.userAuthentication, acrValues: ["high", "mid"], maxAge: .seconds(5))
-        ),
-        (
-            #"Bearer error="insufficient_user_authentication", max_age="0""#, 401,
-            StepUpChallenge(.userAuthentication, maxAge: .zero)
-        ),
-        (
-            #"Bearer error="insufficient_scope", scope="read write""#, 403, StepUpChallenge(.scope, scope: "read write")
-        ),
-        (#"Bearer error="insufficient_scope""#, 401, StepUpChallenge(.scope)),
-        (#"DPoP error="Insufficient_Scope", scope="a""#, 403, StepUpChallenge(.scope, scope: "a")),
-        (
-            #"Bearer realm="", error="insufficient_claims", claims="eyJhIjoxfQ==""#, 401,
-            StepUpChallenge(.claims, claims: "eyJhIjoxfQ==")
-        ),
-        (
-            #"Basic realm="x", Bearer error="insufficient_scope", scope="a""#, 403, StepUpChallenge(.scope, scope: "a")
-        ),
-    ])
+    static let demands: [(field: String, status: Int, expected: StepUpChallenge)] = {
+        let user = #"Bearer error="insufficient_user_authentication""#
+        return [
+            (
+                user + #", error_description="x", acr_values="high mid", max_age="5""#, 401,
+                StepUpChallenge(.userAuthentication, acrValues: ["high", "mid"], maxAge: .seconds(5))
+            ),
+            (user + #", max_age="0""#, 401, StepUpChallenge(.userAuthentication, maxAge: .zero)),
+            (#"Bearer error="insufficient_scope", scope="a b""#, 403, StepUpChallenge(.scope, scope: "a b")),
+            (#"Bearer error="insufficient_scope""#, 401, StepUpChallenge(.scope)),
+            (#"DPoP error="Insufficient_Scope", scope="a""#, 403, StepUpChallenge(.scope, scope: "a")),
+            (
+                #"Bearer realm="", error="insufficient_claims", claims="eyJhIjoxfQ==""#, 401,
+                StepUpChallenge(.claims, claims: "eyJhIjoxfQ==")
+            ),
+            (#"Basic, Bearer error="insufficient_scope", scope="a""#, 403, StepUpChallenge(.scope, scope: "a")),
+        ]
+    }()
+
+    @Test(arguments: demands)
     func `G32: a demand fails its call with what is demanded, refreshes nothing and is not sent again`(
         field: String, status: Int, expected: StepUpChallenge
     ) async throws {
@@ -59,8 +56,7 @@ import Testing
         #"Basic error="insufficient_user_authentication""#,
     ])
     func `G32: another challenge, and one beside an invalid token, refuses the token`(field: String) async throws {
-        transport.add(.any ~> .status(401, headers: ["WWW-Authenticate": field]))
-        transport.add(.any ~> .json(Article(id: 7, title: "x")))
+        transport.respond(.challenge(field), .article)
         _ = try await network.send(.article(7))
         #expect(provider.refusals.count == 1)
     }
@@ -68,13 +64,11 @@ import Testing
     @Test func `G32: a demand in response to a request without the session's token is no demand of the session`()
         async throws
     {
-        transport.add(
-            .any ~> .status(401, headers: ["WWW-Authenticate": #"Bearer error="insufficient_user_authentication""#]))
-        let plain = NetworkClient(baseURL: baseURL, transport: transport)
-        let failure = await #expect(throws: NetworkError.self) { try await plain.send(.article(7)) }
+        transport.respond(.challenge(#"Bearer error="insufficient_user_authentication""#))
+        let failure = await networkError { try await NetworkClient(transport).send(.article(7)) }
         #expect(failure?.code == .unacceptableStatus && failure?.stepUp == nil)
         // A redirect to another origin takes the token away: that origin demands nothing of the session.
-        transport.add(.any ~> .status(302, headers: ["Location": "https://other.example/7"]))
+        transport.respond(.redirect(to: "https://other.example/7"))
         let foreign = try await self.failure(#"Bearer error="insufficient_user_authentication""#)
         #expect(foreign.code == .unacceptableStatus && foreign.stepUp == nil)
         #expect(provider.refusals.isEmpty)

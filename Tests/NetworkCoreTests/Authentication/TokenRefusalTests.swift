@@ -12,34 +12,30 @@ struct TokenRefusalTests {
     let provider = ScriptedTokenProvider()
 
     private func refusal(
-        _ response: StubResponse,
+        _ responses: StubResponse...,
         policy: AuthenticationPolicy = AuthenticationPolicy(),
         to endpoint: Endpoint<HTTPResponse> = .request(.get, "articles/7", query: ["access_token": "x", "page": "2"])
     ) async throws -> TokenRefusal {
-        let transport = StubTransport(.any ~> response, .any ~> .status(204))
-        let client = NetworkClient(baseURL: baseURL, transport: transport).authenticated(by: provider, policy: policy)
-        _ = try await client.send(endpoint)
+        let transport = StubTransport((responses + [.status(204)]).map { .any ~> $0 })
+        _ = try await NetworkClient(transport).authenticated(by: provider, policy: policy).send(endpoint)
         return try #require(provider.refusals.first)
     }
 
-    @Test func `a refusal names the method, the origin and the path, without the query`() async throws {
+    @Test func `a refusal names the method, the origin and the path of the endpoint that refused, and no query`()
+        async throws
+    {
         #expect(try await refusal(.status(401)).endpoint == "GET https://api.example.com/api/v1/articles/7")
     }
 
-    @Test func `a refusal after a redirect names the endpoint that refused`() async throws {
-        let transport = StubTransport(
-            .any ~> .status(307, headers: ["Location": "/api/v2/articles/7?code=s3cret"]),
-            .any ~> .status(401), .any ~> .status(204))
-        let client = NetworkClient(baseURL: baseURL, transport: transport).authenticated(by: provider)
-        _ = try await client.send(Endpoint<HTTPResponse>.request(.get, "articles/7"))
-        #expect(provider.refusals.first?.endpoint == "GET https://api.example.com/api/v2/articles/7")
-    }
-
-    @Test func `a port that is not the default of the scheme is named`() async throws {
+    @Test func `after a redirect that is its target, and a port that is not the scheme's default is named`()
+        async throws
+    {
+        let moved = try await refusal(.redirect(307, to: "/api/v2/articles/7?code=s3cret"), .status(401))
+        #expect(moved.endpoint == "GET https://api.example.com/api/v2/articles/7")
         let endpoint = Endpoint<HTTPResponse>.request(.get, .url(url("https://API.example.com:8443/a%20b?x=1#y")))
         let other = try #require(Origin(url("https://api.example.com:8443")))
-        let refusal = try await refusal(.status(401), policy: .with { $0.origins = [other] }, to: endpoint)
-        #expect(refusal.endpoint == "GET https://api.example.com:8443/a%20b")
+        _ = try await refusal(.status(401), policy: .with { $0.origins = [other] }, to: endpoint)
+        #expect(provider.refusals.last?.endpoint == "GET https://api.example.com:8443/a%20b")
     }
 
     @Test func `a refusal has the status, the server's code and its request identifier`() async throws {
@@ -50,15 +46,14 @@ struct TokenRefusalTests {
 
     /// Refusals, and whether they say that the token is invalid.
     static let verdicts: [(response: StubResponse, policy: AuthenticationPolicy, isInvalid: Bool)] = {
-        func challenge(_ field: String) -> StubResponse { .status(401, headers: ["WWW-Authenticate": field]) }
         let standard = AuthenticationPolicy()
         let own = AuthenticationPolicy.with { ($0.expiredStatuses, $0.invalidTokenCodes) = ([419], ["E17"]) }
         let rule = TokenRefusalRule.codes(["AUTH_001"])
         let ruled = AuthenticationPolicy.with { ($0.expiredStatuses, $0.refusals) = ([401, 419], rule) }
         return [
             (.error(401, code: "TOKEN_EXPIRED"), standard, true), (.error(401, code: "invalid_token"), standard, true),
-            (challenge(#"Bearer error="invalid_token""#), standard, true), (challenge("Bearer"), standard, false),
-            (challenge(#"Basic realm="invalid_token""#), standard, false), (.status(401), standard, false),
+            (.challenge(#"Bearer error="invalid_token""#), standard, true), (.challenge("Bearer"), standard, false),
+            (.challenge(#"Basic realm="invalid_token""#), standard, false), (.status(401), standard, false),
             (.error(401, code: "UNAUTHORIZED"), standard, false), (.error(401, code: "MFA_REQUIRED"), standard, false),
             (.error(419, code: "e17"), own, true), (.error(419, code: "TOKEN_EXPIRED"), own, false),
             (.error(401, code: "auth_001"), ruled, true), (.error(419, code: "auth_001"), ruled, true),
@@ -81,10 +76,8 @@ struct TokenRefusalTests {
         body: String
     ) async throws {
         let policy = AuthenticationPolicy.with { $0.refusals = .codes(["498"]) }
-        let transport = StubTransport(
-            .any ~> .status(200, body: Data(body.utf8)), .any ~> .json(Article(id: 7, title: "x")),
-            .any ~> .status(200, body: Data(body.utf8)))
-        let client = NetworkClient(baseURL: baseURL, transport: transport)
+        let success = StubResponse.status(200, body: Data(body.utf8))
+        let client = NetworkClient(StubTransport(responding: success, .article, success))
         #expect(try await client.authenticated(by: provider, policy: policy).send(.article(7)).id == 7)
         #expect(provider.refusals.first?.saysTokenIsInvalid == true)
         let failure = await #expect(throws: NetworkError.self) { try await client.send(.article(7)) }

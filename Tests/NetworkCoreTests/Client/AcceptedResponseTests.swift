@@ -10,13 +10,10 @@ struct AcceptedResponseTests {
     let page = StubResponse.status(
         200, headers: ["Content-Type": "text/html; charset=utf-8"], body: Data("<html>Sign in</html>".utf8))
 
-    func failure<Response>(of call: Endpoint<Response>, after response: StubResponse) async throws -> NetworkError {
-        let client = NetworkClient(baseURL: baseURL, transport: StubTransport(.any ~> response))
-        return try await #require(throws: NetworkError.self) { _ = try await client.send(call) }
-    }
+    func client(_ response: StubResponse) -> NetworkClient { NetworkClient(StubTransport(responding: response)) }
 
-    func client(_ response: StubResponse) -> NetworkClient {
-        NetworkClient(baseURL: baseURL, transport: StubTransport(.any ~> response))
+    func failure<Response>(of call: Endpoint<Response>, after response: StubResponse) async throws -> NetworkError {
+        try #require(await networkError { try await client(response).send(call) })
     }
 
     @Test func `a page satisfies no endpoint that does not ask for one`() async throws {
@@ -26,8 +23,7 @@ struct AcceptedResponseTests {
             try await failure(of: Endpoint<Article>.get("x"), after: page),
             try await failure(of: Endpoint<Data>.get("x").header("Accept", "image/png, */*"), after: page),
         ] {
-            #expect(error.code == .decodingFailed && error.status == 200)
-            #expect("\(error)".contains("HTML"))
+            #expect(error.code == .decodingFailed && error.status == 200 && "\(error)".contains("HTML"))
         }
     }
 
@@ -51,6 +47,11 @@ struct AcceptedResponseTests {
             #expect(try await failure(of: call, after: .status(status)).status == status)
         }
         #expect(try await failure(of: Endpoint<Void>.delete("x"), after: .status(404)).status == 404)
+        let client = NetworkClient(StubTransport(responding: .status(304), .status(200))) {
+            $0.acceptedStatuses = .range(300..<400)
+        }
+        #expect(try await client.send(Endpoint<HTTPResponse>.request(.get, "x")).status == 304)
+        #expect(await networkError { try await client.send(Endpoint<Void>.get("x")) }?.status == 200)
     }
 
     @Test(arguments: [200, 204, 205])

@@ -7,12 +7,21 @@ import Testing
 @testable import NetworkCore
 
 @Suite(.timeLimit(.minutes(10))) struct DeadlineQueueTests {
+    private let clock = ManualTimeSource(uptime: .zero)
+    private let called = Recorder<Int>()
+
+    private struct Expired: Error {}
+
+    /// Adds a closure that records its number of seconds.
+    @discardableResult
+    private func add(_ seconds: Int, to queue: DeadlineQueue) -> UInt64 {
+        queue.add(at: .seconds(seconds)) { [called] in called.record(seconds) }
+    }
+
     @Test func `closures are called in the order of their deadlines, and none that was removed`() async throws {
-        let clock = ManualTimeSource(uptime: .zero)
         let queue = DeadlineQueue(clock: clock)
-        let called = Recorder<Int>()
         var ids: [Int: UInt64] = [:]
-        for number in (1...200).shuffled() { ids[number] = queue.add(at: .seconds(number)) { called.record(number) } }
+        for number in (1...200).shuffled() { ids[number] = add(number, to: queue) }
         for number in stride(from: 1, through: 200, by: 2) { queue.remove(ids[number] ?? 0) }
         let ticking = DeadlineTests.tick(clock)
         defer { ticking.cancel() }
@@ -22,14 +31,12 @@ import Testing
     }
 
     @Test func `the deadlines of removed closures are not kept`() {
-        let queue = DeadlineQueue(clock: ManualTimeSource(uptime: .zero))
+        let queue = DeadlineQueue(clock: clock)
         for number in 1...10_000 { queue.remove(queue.add(at: .seconds(number)) {}) }
         #expect(queue.entries <= 64)
     }
 
     @Test func `work that passes its limit is cancelled, and the value that it has later is dropped`() async throws {
-        struct Expired: Error {}
-        let clock = ManualTimeSource(uptime: .zero)
         let queue = DeadlineQueue(clock: clock)
         let (gate, dropped, cancelled) = (Gate(), Recorder<Int>(), Recorder<Bool>())
         let work = Task {
@@ -53,12 +60,10 @@ import Testing
     }
 
     @Test func `one task sleeps, and an earlier deadline wakes it earlier`() async throws {
-        let clock = ManualTimeSource(uptime: .zero)
         let queue = DeadlineQueue(clock: clock)
-        let called = Recorder<Int>()
-        _ = queue.add(at: .seconds(60)) { called.record(60) }
+        add(60, to: queue)
         try await clock.sleepers(atLeast: 1)
-        _ = queue.add(at: .seconds(1)) { called.record(1) }
+        add(1, to: queue)
         // The sleeper of the first deadline is cancelled; the other takes its place.
         clock.advance(by: .seconds(1))
         try await until { !called.values.isEmpty }
@@ -67,29 +72,27 @@ import Testing
     }
 
     /// Advances the clock when the queue sleeps.
-    private static func pass(_ duration: Duration, on clock: ManualTimeSource) async throws {
+    private func pass(_ duration: Duration) async throws {
         try await clock.advance(by: duration, whenAsleep: 1)
         try await clock.sleepers(atLeast: 1)
     }
 
     @Test(arguments: [Duration.zero, .seconds(26), .seconds(29)])
     func `a deadline that passed while the process slept counts after the grace`(awake: Duration) async throws {
-        let clock = ManualTimeSource(uptime: .zero)
         let queue = DeadlineQueue(clock: clock, grace: .seconds(5))
-        let called = Recorder<Int>()
-        _ = queue.add(at: .seconds(30)) { called.record(30) }
-        let withdrawn = queue.add(at: .seconds(31)) { called.record(31) }
-        _ = queue.add(at: .seconds(1_000)) { called.record(1_000) }
-        while clock.uptime < awake { try await Self.pass(.seconds(1), on: clock) }
-        try await Self.pass(.seconds(200), on: clock)
+        add(30, to: queue)
+        let withdrawn = add(31, to: queue)
+        add(1_000, to: queue)
+        while clock.uptime < awake { try await pass(.seconds(1)) }
+        try await pass(.seconds(200))
         for _ in 0..<4 {
             #expect(called.values.isEmpty)
-            try await Self.pass(.seconds(1), on: clock)
+            try await pass(.seconds(1))
         }
         // What has arrived was read in the meantime.
         queue.remove(withdrawn)
         #expect(called.values.isEmpty)
-        try await Self.pass(.seconds(1), on: clock)
+        try await pass(.seconds(1))
         try await until { !called.values.isEmpty }
         #expect(called.values == [30])
         withExtendedLifetime(queue) {}
@@ -97,14 +100,12 @@ import Testing
 
     @Test(arguments: [Duration.milliseconds(1_001), .seconds(3), .seconds(3_600)])
     func `many sleeps do not hold a deadline back indefinitely`(each: Duration) async throws {
-        let clock = ManualTimeSource(uptime: .zero)
         let queue = DeadlineQueue(clock: clock, grace: .seconds(5))
-        let called = Recorder<Int>()
-        _ = queue.add(at: .seconds(1)) { called.record(1) }
-        _ = queue.add(at: .seconds(1_000_000)) { called.record(2) }
+        add(1, to: queue)
+        add(1_000_000, to: queue)
         var sleeps = 0
         while called.values.isEmpty, sleeps < 100 {
-            try await Self.pass(.seconds(1) + each, on: clock)
+            try await pass(.seconds(1) + each)
             sleeps += 1
         }
         #expect(sleeps <= DeadlineQueue.maximumSleeps + 1)
@@ -115,7 +116,6 @@ import Testing
     @Test func `a wait that begins long after its deadline, as after a sleep, has the grace too`() async throws {
         let clock = ManualTimeSource(uptime: .seconds(500))
         let queue = DeadlineQueue(clock: clock, grace: .seconds(5))
-        struct Expired: Error {}
         let gate = Gate()
         let work = Task {
             try await queue.limit(.seconds(60)) {

@@ -36,8 +36,7 @@ import Testing
     ) async throws -> (NetworkError, Recorder<NetworkEvent>) {
         let clock = ManualTimeSource()
         let observer = Recorder<NetworkEvent>()
-        let client = NetworkClient(
-            baseURL: baseURL, transport: transport, interceptors: interceptors, observers: [observer], clock: clock)
+        let client = NetworkClient(transport, interceptors: interceptors, observers: [observer], clock: clock)
         let network: any NetworkService = if let provider { client.authenticated(by: provider) } else { client }
         let ticking = Self.tick(clock)
         defer { ticking.cancel() }
@@ -70,15 +69,12 @@ import Testing
             clock.advance(by: .seconds(600))
             return SessionToken.first.next
         }
-
-        func noteServerDate(_ date: Date) {}
     }
 
     @Test func `a call whose token is replaced past its deadline is timedOut, and not refused`() async throws {
         let clock = ManualTimeSource()
-        let transport = StubTransport(.any ~> .status(401))
-        let client = NetworkClient(baseURL: baseURL, transport: transport, clock: clock)
-            .authenticated(by: SleepyTokens(clock: clock))
+        let transport = StubTransport(responding: .status(401))
+        let client = NetworkClient(transport, clock: clock).authenticated(by: SleepyTokens(clock: clock))
         let error = await networkError { try await client.send(.article(7)) }
         #expect(error?.code == .timedOut && error?.waitedFor == .token && error?.status == nil)
         #expect(transport.requests.count == 1)
@@ -91,8 +87,7 @@ import Testing
         }
         let (error, _) = try await Self.failure(StubTransport(.any ~> hanging), deadline: .seconds(5))
         #expect(error.code == .timedOut && error.waitedFor == .responseHead)
-        let elapsed = try #require(error.elapsed)
-        #expect(elapsed >= .seconds(6))
+        #expect(try #require(error.elapsed) >= .seconds(6))
     }
 
     /// A server that sends the head and then a byte from time to time, indefinitely.
@@ -112,14 +107,11 @@ import Testing
         for deadline in [Duration.seconds(90), nil] {
             let clock = ManualTimeSource()
             let transport = StubTransport((.any ~> Self.drip(clock)).repeated())
-            var configuration = NetworkConfiguration(baseURL: baseURL)
-            configuration.maximumResponseSize = 200
-            let client = NetworkClient(configuration: configuration, transport: transport, clock: clock)
+            let client = NetworkClient(transport, clock: clock) { $0.maximumResponseSize = 200 }
             let ticking = Self.tick(clock)
             defer { ticking.cancel() }
             let error = await networkError { try await client.send(Endpoint<Data>.get("drip"), deadline: deadline) }
-            #expect(error?.code == .timedOut && error?.waitedFor == .responseBody)
-            #expect(error?.status == 200)
+            #expect(error?.code == .timedOut && error?.waitedFor == .responseBody && error?.status == 200)
         }
     }
 
@@ -127,28 +119,14 @@ import Testing
         let clock = ManualTimeSource()
         let asked = Recorder<String>()
         let client = NetworkClient(
-            baseURL: baseURL, transport: StubTransport(.any ~> Self.drip(clock, status: 503)),
-            interceptors: [AskedInterceptor(asked: asked)], clock: clock)
+            StubTransport(responding: Self.drip(clock, status: 503)),
+            interceptors: [NetworkClientTests.AlwaysRetry(name: "a", log: asked)], clock: clock)
         let ticking = Self.tick(clock)
         defer { ticking.cancel() }
         let error = try await #require(throws: NetworkError.self) { _ = try await client.send(.article(7)) }
         #expect(error.status == 503 && error.body == nil)
         // The deadline has passed, so nothing can follow.
-        #expect(asked.values == ["adapt"])
-    }
-
-    struct AskedInterceptor: RequestInterceptor {
-        let asked: Recorder<String>
-
-        func adapt(_ request: HTTPRequestHead, context: RequestContext) async throws -> HTTPRequestHead {
-            asked.record("adapt")
-            return request
-        }
-
-        func retry(_ failure: NetworkError, context: RequestContext) async throws -> RetryDecision {
-            asked.record("retry")
-            return .retry(after: .zero)
-        }
+        #expect(asked.values == ["a adapts 1"])
     }
 
     /// Where a call hangs in code of others.
@@ -175,12 +153,10 @@ import Testing
             return HTTPTransportResponse(
                 head: HTTPResponseHead(status: status), body: [.body, .errorPage].contains(place) ? slow : .none)
         }
-        var configuration = NetworkConfiguration(baseURL: baseURL)
-        configuration.deadline = deadline
-        let transport = StubTransport((.any ~> stub).repeated())
-        let client = NetworkClient(
-            configuration: configuration, transport: transport, interceptors: [Guest(place: place, hang: hang)]
-        ).authenticated(by: Guest(place: place, hang: hang))
+        let guest = Guest(place: place, hang: hang)
+        let client = NetworkClient(StubTransport((.any ~> stub).repeated()), interceptors: [guest]) {
+            $0.deadline = deadline
+        }.authenticated(by: guest)
         let call = Task { try await client.send(Endpoint<Data>.get("x")) }
         try await arrived.passUnlessCancelled()
         await expectCancellation(of: call)
@@ -210,23 +186,20 @@ import Testing
             await hang()
             return .first
         }
-
-        func noteServerDate(_ date: Date) {}
     }
 
     @Test func `a call that is cancelled in a step of the client sends nothing`() async throws {
+        /// Cancels the task that notifies it.
+        struct CancellingObserver: NetworkObserver {
+            func receive(_ event: NetworkEvent) {
+                if event.kind == .sent { withUnsafeCurrentTask { $0?.cancel() } }
+            }
+        }
         let transport = StubTransport()
-        let client = NetworkClient(baseURL: baseURL, transport: transport, observers: [CancellingObserver()])
+        let client = NetworkClient(transport, observers: [CancellingObserver()])
         let call = Task { try await client.send(.article(7)) }
         await #expect(throws: CancellationError.self) { try await call.value }
         #expect(transport.requests.isEmpty)
-    }
-
-    /// Cancels the task that notifies it.
-    struct CancellingObserver: NetworkObserver {
-        func receive(_ event: NetworkEvent) {
-            if event.kind == .sent { withUnsafeCurrentTask { $0?.cancel() } }
-        }
     }
 
     @Test func `a deadline may be as far away as a caller likes`() async throws {
@@ -235,7 +208,7 @@ import Testing
             await gate.pass()
             return HTTPTransportResponse(head: HTTPResponseHead(status: 200))
         }
-        let client = NetworkClient(baseURL: baseURL, transport: StubTransport(.any ~> stub))
+        let client = NetworkClient(StubTransport(responding: stub))
         let call = Task { try await client.send(Endpoint<Data>.get("x"), deadline: .seconds(Int64.max)) }
         try await gate.arrivals(atLeast: 1)
         gate.open()

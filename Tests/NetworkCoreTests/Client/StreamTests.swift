@@ -13,7 +13,7 @@ struct StreamTests {
         let response = StubResponse { request in
             HTTPTransportResponse(head: HTTPResponseHead(status: 200), body: HTTPBody(once: pieces))
         }
-        let client = NetworkClient(baseURL: baseURL, transport: StubTransport(.any ~> response))
+        let client = NetworkClient(StubTransport(responding: response))
         let stream = try await client.stream(Endpoint<Void>.get("feed"))
         #expect(stream.head.status == 200)
         source.yield(Data("a".utf8))
@@ -27,17 +27,15 @@ struct StreamTests {
     }
 
     @Test func `a refused token is replaced before the stream starts`() async throws {
-        let transport = StubTransport(.any ~> .status(401), .any ~> .status(200, body: Data("body".utf8)))
-        let network = NetworkClient(baseURL: baseURL, transport: transport)
-            .authenticated(by: ScriptedTokenProvider())
+        let transport = StubTransport(responding: .status(401), .status(200, body: Data("body".utf8)))
+        let network = NetworkClient(transport).authenticated(by: ScriptedTokenProvider())
         let stream = try await network.stream(Endpoint<Void>.get("feed"))
         #expect(try await stream.body.collect(upTo: 10) == Data("body".utf8))
-        #expect(transport.requests.map { $0.headers["Authorization"] } == ["Bearer access-0", "Bearer access-1"])
+        #expect(transport.sent("Authorization") == ["Bearer access-0", "Bearer access-1"])
     }
 
     @Test func `a status that is not accepted is an error with what the server said`() async throws {
-        let transport = StubTransport(.any ~> .error(404, code: "NOT_FOUND"))
-        let client = NetworkClient(baseURL: baseURL, transport: transport)
+        let client = NetworkClient(StubTransport(responding: .error(404, code: "NOT_FOUND")))
         let error = try await #require(throws: NetworkError.self) { try await client.stream(Endpoint<Void>.get("x")) }
         #expect(error.status == 404 && error.serverError?.code == "NOT_FOUND")
     }

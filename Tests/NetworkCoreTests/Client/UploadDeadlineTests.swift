@@ -13,9 +13,7 @@ import Testing
     private let transport = StubTransport()
 
     private func client(_ interceptors: [any RequestInterceptor] = []) -> NetworkClient {
-        NetworkClient(
-            configuration: NetworkConfiguration(baseURL: baseURL), transport: transport, interceptors: interceptors,
-            clock: clock)
+        NetworkClient(transport, interceptors: interceptors, clock: clock)
     }
 
     /// Responds after an upload that takes longer than the client's deadline. `nil`: it fails.
@@ -41,25 +39,23 @@ import Testing
 
     private let upload = Endpoint<HTTPResponse>.request(.put, "file", body: .data(Data("content".utf8)))
 
-    @Test func `a long upload may be redirected to its result`() async throws {
-        transport.add(.any ~> late(redirect))
-        transport.add(.any ~> .status(200))
-        #expect(try await client().send(upload, options: options).status == 200)
-        #expect(transport.requests.map(\.url?.lastPathComponent) == ["file", "result"])
+    enum Next: CaseIterable {
+        case redirected, retried, repeated
     }
 
-    @Test func `a long upload that has failed may be retried`() async throws {
-        transport.add(.any ~> late(nil))
-        transport.add(.any ~> .status(200))
-        let retries = RetryPolicy(attempts: 2, baseDelay: .zero)
-        #expect(try await client([retries]).send(upload, options: options).status == 200)
-        #expect(transport.requests.count == 2)
-    }
-
-    @Test func `a long upload that the server has not processed is repeated`() async throws {
-        transport.add(.any ~> late(nil, .always))
-        transport.add(.any ~> .status(200))
-        #expect(try await client().send(upload, options: options).status == 200)
+    @Test(arguments: Next.allCases)
+    func `a long upload may be redirected to its result, retried, or repeated where it was not processed`(
+        next: Next
+    ) async throws {
+        switch next {
+        case .redirected: transport.respond(late(redirect), .status(200))
+        case .retried: transport.respond(late(nil), .status(200))
+        case .repeated: transport.respond(late(nil, .always), .status(200))
+        }
+        let client = client(next == .retried ? [RetryPolicy(attempts: 2, baseDelay: .zero)] : [])
+        #expect(try await client.send(upload, options: options).status == 200)
+        let last = next == .redirected ? "result" : "file"
+        #expect(transport.requests.map(\.url?.lastPathComponent) == ["file", last])
     }
 
     /// Sends a body while it reads it, or when it has read it, and responds after some seconds, each of which passes
@@ -97,10 +93,9 @@ import Testing
 
     /// Sends a body of which so many bytes must be sent in ten seconds.
     private func send(_ body: RequestBody, over transport: Worker, bytes: Int64) async throws -> HTTPResponse {
-        let client = NetworkClient(
-            configuration: NetworkConfiguration(baseURL: baseURL), transport: transport, clock: clock)
         var options = RequestOptions()
         options.minimumRate = MinimumRate(bytes: bytes, in: .seconds(10))
+        let client = NetworkClient(transport, clock: clock)
         return try await client.send(.request(.put, "file", body: body), options: options)
     }
 
@@ -129,7 +124,7 @@ import Testing
     }
 
     @Test func `a call that is no upload has its deadline in all`() async throws {
-        transport.add(.any ~> late(redirect))
+        transport.respond(late(redirect))
         let error = await #expect(throws: NetworkError.self) { try await client().send(upload) }
         #expect(error?.code == .timedOut && transport.requests.count == 1)
     }

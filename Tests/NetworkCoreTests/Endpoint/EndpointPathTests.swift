@@ -1,5 +1,6 @@
 import Foundation
 import NetworkTestSupport
+import NetworkURLSession
 import TestSupport
 import Testing
 
@@ -12,31 +13,16 @@ struct EndpointPathTests {
         return try NetworkConfiguration(baseURL: baseURL).request(for: endpoint).url.absoluteString
     }
 
-    @Test(
-        arguments: [
-            ("7", "7"),
-            ("a b", "a%20b"),
-            ("a/b", "a%2Fb"),
-            ("../admin", "..%2Fadmin"),
-            ("a?b=c", "a%3Fb%3Dc"),
-            ("a#b", "a%23b"),
-            ("100%", "100%25"),
-            ("%2e%2e", "%252e%252e"),
-            ("é", "%C3%A9"),
-            ("😀", "%F0%9F%98%80"),
-            ("a\r\nb", "a%0D%0Ab"),
-            ("a;b:c@d&e=f+g", "a%3Bb%3Ac%40d%26e%3Df%2Bg"),
-            ("-._~", "-._~"),
-            ("...", "..."),
-            ("\u{0}", "%00"),
-        ]
-    )
+    @Test(arguments: [
+        ("7", "7"), ("a b", "a%20b"), ("a/b", "a%2Fb"), ("../admin", "..%2Fadmin"), ("a?b=c", "a%3Fb%3Dc"),
+        ("a#b", "a%23b"), ("100%", "100%25"), ("%2e%2e", "%252e%252e"), ("é", "%C3%A9"), ("😀", "%F0%9F%98%80"),
+        ("a\r\nb", "a%0D%0Ab"), ("a;b:c@d&e=f+g", "a%3Bb%3Ac%40d%26e%3Df%2Bg"), ("-._~", "-._~"), ("...", "..."),
+        ("\u{0}", "%00"),
+    ])
     func `an interpolated value is one segment`(value: String, segment: String) throws {
-        #expect(try Self.sentURL(of: "articles/\(value)") == "https://api.example.com/api/v1/articles/\(segment)")
-        #expect(
-            try Self.sentURL(of: "articles/\(value)/likes")
-                == "https://api.example.com/api/v1/articles/\(segment)/likes"
-        )
+        let sent = "https://api.example.com/api/v1/articles/\(segment)"
+        #expect(try Self.sentURL(of: "articles/\(value)") == sent)
+        #expect(try Self.sentURL(of: "articles/\(value)/likes") == sent + "/likes")
     }
 
     @Test(arguments: ["", ".", ".."])
@@ -57,13 +43,14 @@ struct EndpointPathTests {
     }
 
     @Test func `a literal is a path that is not yet percent-encoded`() throws {
-        #expect(try Self.sentURL(of: "") == "https://api.example.com/api/v1")
-        #expect(try Self.sentURL(of: "/articles") == "https://api.example.com/api/v1/articles")
-        // A character that begins with the slash has more than it.
-        #expect(try Self.sentURL(of: "/\u{301}a") == "https://api.example.com/api/v1/%CC%81a")
-        #expect(try Self.sentURL(of: "articles/") == "https://api.example.com/api/v1/articles/")
-        #expect(try Self.sentURL(of: "my articles") == "https://api.example.com/api/v1/my%20articles")
-        #expect(try Self.sentURL(of: EndpointPath("users/me")) == "https://api.example.com/api/v1/users/me")
+        for (path, sent) in [
+            ("", ""), ("/articles", "/articles"), ("articles/", "/articles/"), ("my articles", "/my%20articles"),
+            // A character that begins with the slash has more than it.
+            ("/\u{301}a", "/%CC%81a"),
+        ] {
+            #expect(try Self.sentURL(of: EndpointPath(path)) == "https://api.example.com/api/v1" + sent)
+        }
+        #expect(try Self.sentURL(of: "users/me") == "https://api.example.com/api/v1/users/me")
     }
 
     @Test(arguments: ["articles?limit=1", "articles#top", "../admin", "a/./b"])
@@ -91,11 +78,9 @@ struct QueryItemsTests {
         #expect(try EndpointPathTests.sentURL(of: "x", query: none)?.hasSuffix("/x") == true)
     }
 
-    @Test(
-        arguments: [
-            ("a b", "a%20b"), ("a+b", "a%2Bb"), ("a&b=c", "a%26b%3Dc"), ("é", "%C3%A9"), ("", ""), ("#?/", "%23%3F%2F"),
-        ]
-    )
+    @Test(arguments: [
+        ("a b", "a%20b"), ("a+b", "a%2Bb"), ("a&b=c", "a%26b%3Dc"), ("é", "%C3%A9"), ("", ""), ("#?/", "%23%3F%2F"),
+    ])
     func `characters that would end a value are encoded`(value: String, encoded: String) throws {
         #expect(try EndpointPathTests.sentURL(of: "x", query: ["q": value])?.hasSuffix("/x?q=\(encoded)") == true)
     }
@@ -104,5 +89,112 @@ struct QueryItemsTests {
         let date = Date(timeIntervalSince1970: 0)
         let url = try EndpointPathTests.sentURL(of: "x", query: ["since": date])
         #expect(url?.hasSuffix("/x?since=1970-01-01T00%3A00%3A00Z") == true)
+    }
+}
+
+@Suite("Building a request")
+struct RequestBuildingTests {
+    func request<Response>(_ endpoint: Endpoint<Response>, headers: HTTPHeaders = [:]) throws -> HTTPRequestHead {
+        var configuration = NetworkConfiguration(baseURL: baseURL)
+        configuration.headers = headers
+        return try configuration.request(for: endpoint)
+    }
+
+    @Test func `method, media type and idempotency key come from the endpoint`() throws {
+        let endpoint = Endpoint.create(Article(id: 1, title: "x")).idempotent(key: "k-1")
+        let request = try request(endpoint)
+        #expect(request.method == .post && request.headers["Idempotency-Key"] == "k-1")
+        #expect(request.headers["Content-Type"] == "application/json")
+        #expect(request.headers["Accept"] == "application/json")
+        #expect(endpoint.isIdempotent)
+        #expect(!Endpoint.create(Article(id: 1, title: "x")).isIdempotent)
+    }
+
+    @Test func `an endpoint value keeps its idempotency key, and another one has another`() throws {
+        let endpoints = (0..<2).map { _ in Endpoint.create(Article(id: 1, title: "x")).idempotent() }
+        let keys = try (endpoints + [endpoints[0]]).map { try request($0).headers["Idempotency-Key"] }
+        #expect(keys[0] == keys[2] && keys[0] != keys[1])
+    }
+
+    @Test func `the fields of an endpoint replace default fields`() throws {
+        let endpoint = Endpoint.article(1).header("accept", "application/vnd.example+json")
+        let request = try request(endpoint, headers: ["Accept": "text/html", "X-Client": "tests"])
+        #expect(request.headers["Accept"] == "application/vnd.example+json")
+        #expect(request.headers["X-Client"] == "tests")
+    }
+
+    @Test func `default fields are not sent to another origin`() throws {
+        let headers: HTTPHeaders = ["X-API-Key": "not-for-others", "User-Agent": "tests"]
+        let elsewhere = Endpoint<Article>.get(.url(url("https://cdn.example.net/7")))
+        let request = try request(elsewhere, headers: headers)
+        #expect(request.headers["X-API-Key"] == nil)
+        #expect(request.headers["User-Agent"] == "tests")
+        let sameOrigin = Endpoint<Article>.get(.url(url("https://api.example.com/v2/7")))
+        #expect(try self.request(sameOrigin, headers: headers).headers["X-API-Key"] != nil)
+    }
+
+    @Test(arguments: ["https://api.example.com/v1?x=1", "https://api.example.com/v1#x"])
+    func `a base URL with a query or a fragment is refused`(base: String) {
+        let configuration = NetworkConfiguration(baseURL: url(base))
+        #expect(throws: NetworkError.self) { try configuration.request(for: Endpoint.article(1)) }
+    }
+
+    @Test func `lists, optionals, dates and Booleans are written in a query by one rule`() throws {
+        let nothing: Int? = nil
+        var query: QueryItems = [
+            "tag": ["tea & milk", "ü"], "id": [1, 2][...], "set": Set(["b", "a"]), "none": nothing, "empty": [String](),
+            "on": true, "at": Date(timeIntervalSince1970: 0), "days": [Date(timeIntervalSince1970: 86_400)],
+        ]
+        query.append("ids", [7, 8], separatedBy: ",")
+        let request = try request(Endpoint<Article>.get("articles", query: query))
+        #expect(
+            request.url.query(percentEncoded: true)
+                == "tag=tea%20%26%20milk&tag=%C3%BC&id=1&id=2&set=a&set=b&on=true&at=1970-01-01T00%3A00%3A00Z"
+                + "&days=1970-01-02T00%3A00%3A00Z&ids=7%2C8")
+    }
+
+    @Test func `a base URL may end in a slash`() throws {
+        let configuration = NetworkConfiguration(baseURL: url("https://api.example.com/v1/"))
+        let request = try configuration.request(for: Endpoint.article(1))
+        #expect(request.url.absoluteString == "https://api.example.com/v1/articles/1")
+    }
+
+    @Test(arguments: [
+        ("ftp://api.example.com", "GET", "A", "b"), ("https://user:word@api.example.com", "GET", "A", "b"),
+        ("https://api.example.com@evil.net", "GET", "A", "b"), ("https://api.example.com", "GE T", "A", "b"),
+        ("https://api.example.com", "GET", "A:", "b"), ("https://api.example.com", "GET", "A", "b\u{7F}"),
+    ])
+    func `a request that cannot be sent is refused`(text: String, method: String, name: String, value: String) {
+        let request = HTTPRequestHead(
+            method: HTTPMethod(rawValue: method), url: url(text), headers: HTTPHeaders([(name, value)]))
+        let error = #expect(throws: NetworkError.self) { _ = try request.validate() }
+        #expect(error?.code == .invalidRequest)
+    }
+
+    @Test(arguments: ["b\r\nX-Injected: 1", "b\nc", "b\rc", "b\u{0}", "b\u{1B}"])
+    func `a field cannot inject another field`(value: String) {
+        #expect(throws: HTTPFieldError.self) { try request(Endpoint.article(1).header("A", value)) }
+        #expect(throws: HTTPFieldError.self) { try request(Endpoint.article(1).idempotent(key: value)) }
+        #expect(throws: HTTPFieldError.self) { try request(Endpoint.article(1), headers: ["A": value]) }
+        #expect(throws: HTTPFieldError.self) { try request(Endpoint.article(1).header(value, "b")) }
+    }
+
+    @Test(arguments: ["Host", "content-length", "Transfer-Encoding", "Connection", "TE", "Expect", "Upgrade"])
+    func `a field that frames the message is refused and the error says what to do`(name: String) throws {
+        var head = HTTPRequestHead(url: baseURL)
+        let error = try #require(throws: HTTPFieldError.self) { try head.set(name, to: "3") }
+        #expect(error.code == .framing && error.field == name)
+        #expect("\(error)".contains("leave it out"))
+        for headers in [[name: "3"] as HTTPHeaders, HTTPHeaders([(name, "3")])] {
+            let request = try request(Endpoint.article(1), headers: headers)
+            #expect(throws: NetworkError.self) { _ = try request.validate() }
+        }
+    }
+
+    @Test func `a URLRequest and a head are made of each other`() throws {
+        let head = HTTPRequestHead(method: .put, url: baseURL, headers: ["A": "1", "B": "2"])
+        let request = URLRequest(head)
+        #expect(request.httpMethod == "PUT" && request.value(forHTTPHeaderField: "b") == "2")
+        #expect(HTTPRequestHead(request) == head)
     }
 }

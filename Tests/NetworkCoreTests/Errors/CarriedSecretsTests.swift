@@ -97,6 +97,7 @@ import Testing
         (#"Hawk id="dh37fgj492je", mac="6R4rV5iE+NPoym=""#, ["6R4rV5iE+NPoym="], []),
         ("Token token = ab1", ["ab1"], []),
         ("ApiKey \(Data("id1:s3cr3t!".utf8).base64EncodedString())", ["s3cr3t!"], ["id1"]), ("Bearer ab1", ["ab1"], []),
+        ("Basic \(Data("client:pa55-word%21".utf8).base64EncodedString())", ["pa55-word%21", "pa55-word!"], []),
     ])
     func `each parameter of each scheme is a secret`(value: String, secrets: [String], others: [String]) throws {
         for name in ["Authorization", "Proxy-Authorization", "X-Sentry-Auth"] {
@@ -108,6 +109,7 @@ import Testing
         let cookies = #"a="biscuit-1"; b=2,3; sid="xyz12"; prefs=%7B%22token%22%3A%22abc12%22%7D; theme=dark"#
         try expect(field: ("Cookie", cookies), hides: ["biscuit-1", "xyz12", "abc12"], shows: ["dark", "2,3"])
         try expect(field: ("X-Context", #"{"user":{"password":"hunter22"}}"#), hides: ["hunter22"])
+        try expect(field: ("X-API-Key", "api-key-1"), hides: ["api-key-1"])
     }
 
     @Test(arguments: [
@@ -126,7 +128,10 @@ import Testing
             ["Ada", "qwerty", "4096"]
         ),
         (#"{"callback":"https://x.net/cb?token=abcd1","note":"at 12:3456, state: published"}"#, ["abcd1"], ["3456"]),
-        ("payload=%7B%22password%22%3A%22hunter22%22%7D&name=ada", ["hunter22"], ["ada"]),
+        (
+            #"{"user":"ada-lovelace","auth":{"list":["inner-1234"]},"refresh_token":"refresh-1"}"#,
+            ["inner-1234", "refresh-1"], ["ada-lovelace"]
+        ), ("payload=%7B%22password%22%3A%22hunter22%22%7D&name=ada", ["hunter22"], ["ada"]),
     ])
     func `texts that are JSON, arguments and named values are searched`(
         body: String, secrets: [String], others: [String]

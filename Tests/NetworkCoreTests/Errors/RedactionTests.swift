@@ -27,11 +27,7 @@ struct RedactionTests {
     }
 
     static let token = SessionToken(
-        value: "\(canary)-access",
-        refreshToken: "\(canary)-refresh",
-        session: SessionID(rawValue: "s"),
-        generation: 0
-    )
+        value: "\(canary)-access", refreshToken: "\(canary)-refresh", session: SessionID(rawValue: "s"), generation: 0)
 
     static var bodies: [RequestBody] {
         var form = MultipartForm()
@@ -40,8 +36,7 @@ struct RedactionTests {
         let file = url("file:///tmp/\(canary)")
         return [
             .data(Data(canary.utf8)), .json(["password": canary]), .form(["password": canary]), .multipart(form),
-            .file(file), .sequence { Data(canary.utf8).pieces },
-            .oneShot(Data(canary.utf8).pieces),
+            .file(file), .sequence { Data(canary.utf8).pieces }, .oneShot(Data(canary.utf8).pieces),
         ]
     }
 
@@ -76,10 +71,7 @@ struct RedactionTests {
         ]
         for body in bodies { Self.expectNoSecret(HTTPTransportRequest(head: head, body: body)) }
         let response = HTTPResponseHead(
-            status: 200,
-            headers: ["Set-Cookie": Self.canary],
-            url: url("https://x.net/?token=\(Self.canary)")
-        )
+            status: 200, headers: ["Set-Cookie": Self.canary], url: url("https://x.net/?token=\(Self.canary)"))
         Self.expectNoSecret(response)
         Self.expectNoSecret(HTTPResponse(head: response, body: Data(Self.canary.utf8)))
         Self.expectNoSecret(HTTPTransportResponse(head: response, body: HTTPBody(Data(Self.canary.utf8))))
@@ -87,10 +79,8 @@ struct RedactionTests {
 
     @Test func `what a transport and an interceptor are told shows no secret`() async throws {
         let transport = StubTransport(.any ~> .status(204))
-        let network = NetworkClient(baseURL: baseURL, transport: transport)
-            .authenticated(
-                by: ScriptedTokenProvider(Self.token),
-                policy: AuthenticationPolicy(placement: .fields(refreshToken: "refresh_token")))
+        let policy = AuthenticationPolicy(placement: .fields(refreshToken: "refresh_token"))
+        let network = NetworkClient(transport).authenticated(by: ScriptedTokenProvider(Self.token), policy: policy)
         try await network.send(Endpoint<Void>.get("reset/\(secret: Self.canary)"))
         let context = try #require(transport.requests.first).context
         #expect(context.carried.count == 2, "there is something to show")
@@ -100,28 +90,24 @@ struct RedactionTests {
     }
 
     /// Calls whose every field is a canary, with each kind of response.
-    @Test(
-        arguments: [
-            StubResponse.status(
-                200, headers: ["Set-Cookie": canary], body: Data(#"{"id":"\#(canary)"}"#.utf8)),
-            .status(200, body: Data(canary.utf8)),
-            .status(500, headers: ["X-Secret": canary], body: Data(#"{"accessToken":"\#(canary)"}"#.utf8)),
-            .error(400, code: "BAD"), .status(401), .failure(.connectionFailed),
-            .status(302, headers: ["Location": "https://x.net/?token=\(canary)"]),
-            .status(307, headers: ["Location": "https://evil.net/?token=\(canary)"]),
-            StubResponse { _ in
-                throw URLError(.badURL, userInfo: ["NSErrorFailingURLKey": "https://x.net/?token=\(canary)"])
-            },
-        ]
-    )
+    @Test(arguments: [
+        StubResponse.status(
+            200, headers: ["Set-Cookie": canary], body: Data(#"{"id":"\#(canary)"}"#.utf8)),
+        .status(200, body: Data(canary.utf8)),
+        .status(500, headers: ["X-Secret": canary], body: Data(#"{"accessToken":"\#(canary)"}"#.utf8)),
+        .error(400, code: "BAD"), .status(401), .failure(.connectionFailed),
+        .status(302, headers: ["Location": "https://x.net/?token=\(canary)"]),
+        .status(307, headers: ["Location": "https://evil.net/?token=\(canary)"]),
+        StubResponse { _ in
+            throw URLError(.badURL, userInfo: ["NSErrorFailingURLKey": "https://x.net/?token=\(canary)"])
+        },
+    ])
     func `errors and events show no secret`(response: StubResponse) async throws {
         let observer = Recorder<NetworkEvent>()
         let client = NetworkClient(
-            configuration: Self.configuration,
-            transport: StubTransport((.any ~> response).repeated()),
-            interceptors: [RetryPolicy(baseDelay: .zero)],
+            StubTransport((.any ~> response).repeated()), interceptors: [RetryPolicy(baseDelay: .zero)],
             observers: [observer]
-        )
+        ) { $0 = Self.configuration }
         for placement in [TokenPlacement.bearer, .fields(refreshToken: "refreshToken")] {
             let policy = AuthenticationPolicy(placement: placement)
             let network = client.authenticated(by: ScriptedTokenProvider(Self.token), policy: policy)
@@ -144,20 +130,20 @@ struct RedactionTests {
     }
 
     @Test func `clients and configurations show no secret`() {
-        Self.expectNoSecret(Self.configuration)
-        let client = NetworkClient(configuration: Self.configuration, transport: StubTransport())
-        Self.expectNoSecret(client)
-        Self.expectNoSecret(client.authenticated(by: ScriptedTokenProvider(Self.token)))
+        let link = url("https://user:\(Self.canary)@x.net/api?token=\(Self.canary)")
+        for configuration in [Self.configuration, NetworkConfiguration(baseURL: link)] {
+            Self.expectNoSecret(configuration)
+            let client = NetworkClient(configuration: configuration, transport: StubTransport())
+            Self.expectNoSecret(client)
+            Self.expectNoSecret(client.authenticated(by: ScriptedTokenProvider(Self.token)))
+        }
     }
 }
 
 /// G17: secrets that a server quotes are removed from its error. G26: the cost is bounded for any length of text.
 @Suite struct QuotedSecretsTests {
-    @Test func `the longer of two secrets is replaced first, so that no part of it is left`() {
+    @Test func `the longer of two secrets is replaced first, and a text without secrets is not changed`() {
         #expect("abcdef abc".withoutQuoting(["abc", "abcdef"]) == "redacted redacted")
-    }
-
-    @Test func `a text without secrets is not changed`() {
         #expect("nothing to see".withoutQuoting([nil, "", "s3cret"]) == "nothing to see")
         #expect("s3cret".withoutQuoting([]) == "s3cret")
     }

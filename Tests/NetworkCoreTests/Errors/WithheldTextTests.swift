@@ -18,42 +18,37 @@ struct WithheldTextTests {
     enum Unsearched: CaseIterable {
         case large, sequence, oneShot, file, xml, plain, html, lines, partOfJSON, manySecrets, scalar
 
-        static let jsonFile = Result {
-            try TemporaryFile(Data(#"{"password":"\#(WithheldTextTests.secret)"}"#.utf8))
-        }
+        static let json = Data(#"{"password":"\#(secret)"}"#.utf8)
+        static let jsonFile = Result { try TemporaryFile(json) }
 
         func body() throws -> RequestBody {
-            let json = #"{"password":"\#(WithheldTextTests.secret)"}"#
-            let data = Data(json.utf8)
+            let (data, secret) = (Self.json, WithheldTextTests.secret)
             switch self {
-            case .large:
-                return .json(["text": String(repeating: "x", count: 2_000_000), "password": WithheldTextTests.secret])
+            case .large: return .json(["text": String(repeating: "x", count: 2_000_000), "password": secret])
             case .sequence: return .sequence(contentType: "application/json") { data.pieces }
             case .oneShot: return .oneShot(data.pieces, contentType: "application/json")
             case .file: return .file(try Self.jsonFile.get().url, contentType: "application/json")
-            case .xml: return .data(Data("<p>\(WithheldTextTests.secret)</p>".utf8), contentType: "application/xml")
-            case .plain: return .data(Data(WithheldTextTests.secret.utf8), contentType: "text/plain")
-            case .html: return .data(Data("<p>\(WithheldTextTests.secret)</p>".utf8), contentType: "text/html")
+            case .xml: return .data(Data("<p>\(secret)</p>".utf8), contentType: "application/xml")
+            case .plain: return .data(Data(secret.utf8), contentType: "text/plain")
+            case .html: return .data(Data("<p>\(secret)</p>".utf8), contentType: "text/html")
             case .lines: return .data(data + Data("\n".utf8) + data, contentType: "application/x-ndjson")
             case .partOfJSON: return .data(data.dropLast(), contentType: "application/json")
             case .manySecrets:
                 let others = (0..<200).map { (String($0), "other-secret-\($0)") }
-                return .json([
-                    "tokens": Dictionary(uniqueKeysWithValues: others), "z": ["password": WithheldTextTests.secret],
-                ])
-            case .scalar: return .data(Data("\"\(WithheldTextTests.secret)\"".utf8), contentType: "application/json")
+                return .json(["tokens": Dictionary(uniqueKeysWithValues: others), "z": ["password": secret]])
+            case .scalar: return .data(Data("\"\(secret)\"".utf8), contentType: "application/json")
             }
         }
     }
 
+    typealias Call = Endpoint<[String: [String: Int]]>
+
     /// The error of a call to a server that quotes a text in each place of its response, and all that is shown of the
     /// call.
     static func shown(
-        of endpoint: Endpoint<[String: [String: Int]]>, quoting quote: String, status: Int = 400,
-        type: String = "application/json",
+        of endpoint: Call, quoting quote: String, status: Int = 400, type: String = "application/json",
         body: String? = nil, token: SessionToken = .first
     ) async throws -> (error: NetworkError, texts: [String]) {
-        let observer = Recorder<NetworkEvent>()
         let escaped = String(decoding: try JSONEncoder().encode(quote), as: UTF8.self)
         let json =
             #"{"code":\#(escaped),"message":\#(escaped),"meta":{"requestId":\#(escaped)},"#
@@ -61,16 +56,21 @@ struct WithheldTextTests {
         let headers: HTTPHeaders = [
             "Content-Type": type, "X-Request-ID": quote.asFieldValue, "X-Note": quote.asFieldValue,
         ]
-        let recorder = HARRecorder(
-            StubTransport((.any ~> .status(status, headers: headers, body: Data((body ?? json).utf8))).repeated()))
-        let client = NetworkClient(baseURL: baseURL, transport: recorder, observers: [observer])
-            .authenticated(by: ScriptedTokenProvider(token))
-        let error = try await #require(throws: NetworkError.self) { _ = try await client.send(endpoint) }
+        let response = StubResponse.status(status, headers: headers, body: Data((body ?? json).utf8))
+        let transport = StubTransport((.any ~> response).repeated())
+        return try await shown(of: endpoint, by: transport, token: token)
+    }
+
+    /// The error of a call, and all that is shown of it.
+    static func shown(
+        of endpoint: Endpoint<some Sendable>, by transport: StubTransport, token: SessionToken = .first
+    ) async throws -> (error: NetworkError, texts: [String]) {
+        let (recorder, observer) = (HARRecorder(transport), Recorder<NetworkEvent>())
+        let client = NetworkClient(recorder, observers: [observer]).authenticated(by: ScriptedTokenProvider(token))
+        let error = try #require(await networkError { try await client.send(endpoint) })
         var texts = RedactionTests.texts(of: error) + observer.values.flatMap { RedactionTests.texts(of: $0) }
         texts += [error.localizedDescription, error.requestID ?? "", error.reason ?? ""]
-        if let quoted = error.serverError {
-            texts += RedactionTests.texts(of: quoted) + [quoted.localizedDescription]
-        }
+        if let quoted = error.serverError { texts += RedactionTests.texts(of: quoted) + [quoted.localizedDescription] }
         if let cause = error.cause { texts += RedactionTests.texts(of: cause) }
         texts.append(String(decoding: try recorder.archive.encoded(), as: UTF8.self))
         return (error, texts)
@@ -100,7 +100,7 @@ struct WithheldTextTests {
         #expect(known.serverError?.errors.first?.field == "user.name")
         #expect("\(known)".contains("400 AUTH_004") && "\(known)".contains("request 7b1c4f0e…"))
         let page = "<html>\(Self.secret)</html>"
-        let endpoint = Endpoint<[String: [String: Int]]>.post("x", json: ["password": Self.secret])
+        let endpoint = Call.post("x", json: ["password": Self.secret])
         for token in [SessionToken.first, .ofAnotherSession] {
             let (error, texts) = try await Self.shown(
                 of: endpoint, quoting: id, status: 502, type: "text/html; charset=utf-8", body: page, token: token)
@@ -116,7 +116,7 @@ struct WithheldTextTests {
 
     @Test(arguments: ["hunter2", "pa55", "8301947", "pin", "é1", "Zürich"])
     func `a short secret is shown in no text`(secret: String) async throws {
-        let endpoint = Endpoint<[String: [String: Int]]>.post("login", json: ["name": "Ada", "password": secret])
+        let endpoint = Call.post("login", json: ["name": "Ada", "password": secret])
         let hex = secret.utf8.map { String($0, radix: 16) }.joined()
         for quote in [
             "the password \(secret) is wrong", "x\(secret)y", secret, "(\(secret))", "\(secret)은 잘못", "E_\(secret)",
@@ -162,20 +162,18 @@ struct WithheldTextTests {
             + aligned.map { $0.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "") }
             + [
                 lines, hex.joined(), hex.joined().uppercased(), hex.joined(separator: ":"), hex.joined(separator: " "),
-                hex.map { "0x\($0)" }.joined(separator: ", "), hex.map { "\\x\($0)" }.joined(),
-                hex.map { "\\\\x\($0)" }.joined(), octal.map { "\\\($0)" }.joined(), hex.map { "\\u{\($0)}" }.joined(),
-                hex.map { "\\u00\($0)" }.joined(), hex.map { "\\\\u00\($0)" }.joined(),
-                hex.map { "\\U000000\($0)" }.joined(),
-                hex.map { "%\($0)" }.joined(), hex.map { "%25\($0)" }.joined(), hex.map { "%2525\($0)" }.joined(),
-                hex.map { "%u00\($0)" }.joined(), hex.map { "=\($0.uppercased())" }.joined(),
-                hex.map { "&#x\($0);" }.joined(),
-                bytes.map { "&#0\($0);" }.joined(),
+                hex.map { "0x\($0)" }.joined(separator: ", "), bytes.map { "&#0\($0);" }.joined(),
+                octal.map { "\\\($0)" }.joined(), hex.map { "\\u{\($0)}" }.joined(),
+                hex.map { "=\($0.uppercased())" }.joined(), hex.map { "&#x\($0);" }.joined(),
             ]
+            + [
+                "\\x", "\\\\x", "\\u00", "\\\\u00", "\\U000000", "%", "%25", "%2525", "%u00",
+            ].map { prefix in hex.map { prefix + $0 }.joined() }
     }()
 
     @Test(arguments: forms)
     func `a secret is found in every encoding`(quoted: String) async throws {
-        let endpoint = Endpoint<[String: [String: Int]]>.post("x", json: ["password": Self.secret])
+        let endpoint = Call.post("x", json: ["password": Self.secret])
         let (error, texts) = try await Self.shown(of: endpoint, quoting: "no <\(quoted)> here")
         #expect(error.serverError?.message?.contains("redacted") == true, "\(error.serverError?.message ?? "")")
         for text in texts { #expect(!text.contains(quoted.dropFirst(4).dropLast(8))) }
@@ -192,7 +190,7 @@ struct WithheldTextTests {
 
     @Test func `a photo carries no credential, and the message of its refusal is shown`() async throws {
         let photo = RequestBody.sequence(contentType: "image/jpeg") { Data(count: 10).pieces }
-        let (error, _) = try await Self.shown(of: .post("x", body: photo), quoting: "It is too dark.")
+        let error = try await Self.shown(of: .post("x", body: photo), quoting: "It is too dark.").error
         #expect(error.localizedDescription == "It is too dark.")
     }
 
@@ -201,50 +199,34 @@ struct WithheldTextTests {
     {
         struct Page: Decodable, Sendable { let items: [[String: Int]] }
         let json = #"{"items":[{"\#(Self.secret)":"x"}]}"#
-        let transport = StubTransport(.any ~> .status(200, body: Data(json.utf8)))
-        let client = NetworkClient(baseURL: baseURL, transport: transport)
-        let endpoint = Endpoint<Page>.post("x", body: try Unsearched.xml.body())
-        let error = try await #require(throws: NetworkError.self) { _ = try await client.send(endpoint) }
+        let call = Endpoint<Page>.post("x", body: try Unsearched.xml.body())
+        let transport = StubTransport(responding: .status(200, body: Data(json.utf8)))
+        let (error, texts) = try await Self.shown(of: call, by: transport)
         #expect("\(error)".contains("typeMismatch at items[0].redacted (21 bytes, #"), "\(error)")
-        for text in RedactionTests.texts(of: error) { #expect(!text.contains(Self.secret)) }
+        for text in texts { #expect(!text.contains(Self.secret)) }
     }
 
     @Test func `the target of a redirect is a text of the response`() async throws {
-        let observer = Recorder<NetworkEvent>()
-        let recorder = HARRecorder(
-            StubTransport(
-                .any
-                    ~> .status(
-                        303,
-                        headers: [
-                            "Location":
-                                "/welcome/\(Self.secret.percentEncodedComponent)?q=\(Self.secret.percentEncodedComponent)"
-                        ]),
-                .any ~> .status(404)))
-        let client = NetworkClient(baseURL: baseURL, transport: recorder, observers: [observer])
-        let endpoint = Endpoint<Article>.post("x", body: try Unsearched.xml.body())
-        let error = try await #require(throws: NetworkError.self) { _ = try await client.send(endpoint) }
-        var texts = RedactionTests.texts(of: error) + observer.values.flatMap { RedactionTests.texts(of: $0) }
-        texts.append(String(decoding: try recorder.archive.encoded(), as: UTF8.self))
+        let quoted = Self.secret.percentEncodedComponent
+        let call = Endpoint<Article>.post("x", body: try Unsearched.xml.body())
+        let transport = StubTransport(responding: .redirect(303, to: "/welcome/\(quoted)?q=\(quoted)"), .status(404))
+        let (error, texts) = try await Self.shown(of: call, by: transport)
         for text in texts { #expect(!text.contains("s3cret") && !text.contains("welcome"), "\(text)") }
         #expect(error.request?.url == "https://api.example.com/redacted")
     }
 
     @Test func `a call without credentials is recorded as it was`() async throws {
-        let recorder = HARRecorder(
-            StubTransport(.any ~> .status(200, headers: ["Content-Type": "text/html"], body: Data("<p>hello</p>".utf8)))
-        )
-        let client = NetworkClient(baseURL: baseURL, transport: recorder)
+        let page = StubResponse.status(200, headers: ["Content-Type": "text/html"], body: Data("<p>hello</p>".utf8))
+        let recorder = HARRecorder(StubTransport(responding: page))
         let endpoint = Endpoint<Data>.get("x", query: ["page": 2]).header("Accept", "text/html")
-        _ = try await client.send(endpoint)
+        _ = try await NetworkClient(recorder).send(endpoint)
         #expect(recorder.archive.log.entries.first?.response.content.text == "<p>hello</p>")
     }
 
     @Test func `a body that is not shown is recorded by media type, length and digest`() async throws {
-        let body = RequestBody.data(Data("<p>\(Self.secret)</p>".utf8), contentType: "application/xml")
-        let recorder = HARRecorder(
-            StubTransport(.any ~> .status(200, headers: ["Content-Type": "text/plain"], body: Data("plain".utf8))))
-        _ = try await NetworkClient(baseURL: baseURL, transport: recorder).send(Endpoint<Data>.post("x", body: body))
+        let plain = StubResponse.status(200, headers: ["Content-Type": "text/plain"], body: Data("plain".utf8))
+        let recorder = HARRecorder(StubTransport(responding: plain))
+        _ = try await NetworkClient(recorder).send(Endpoint<Data>.post("x", body: try Unsearched.xml.body()))
         let entry = try #require(recorder.archive.log.entries.first)
         #expect(entry.request.postData?.text == "" && entry.response.content.text == nil)
         #expect(entry.request.postData?.comment?.hasPrefix("application/xml, 28 bytes, #") == true)

@@ -8,8 +8,7 @@ import Testing
 @Suite struct HTTPTypesTests {
     @Test(arguments: [
         ("https://api.example.com/v1/notes?page=2&q=a%20b", "api.example.com", "/v1/notes?page=2&q=a%20b"),
-        ("http://127.0.0.1:8080", "127.0.0.1:8080", "/"),
-        ("https://[::1]:8443/a%2Fb", "[::1]:8443", "/a%2Fb"),
+        ("http://127.0.0.1:8080", "127.0.0.1:8080", "/"), ("https://[::1]:8443/a%2Fb", "[::1]:8443", "/a%2Fb"),
         ("https://example.com?", "example.com", "/?"),
     ])
     func `a request keeps its URL, both ways`(text: String, authority: String, path: String) throws {

@@ -4,7 +4,10 @@ import Testing
 
 @Suite("Response formats")
 struct ResponseFormatTests {
-    let decoder = JSONCoding.standard.makeDecoder()
+    /// The time of a date in JSON.
+    func seconds(_ json: String, by coding: JSONCoding = .standard) throws -> Double {
+        try coding.makeDecoder().decode([Date].self, from: Data("[\(json)]".utf8))[0].timeIntervalSince1970
+    }
 
     func response(_ text: String) -> HTTPResponse {
         HTTPResponse(head: HTTPResponseHead(status: 200), body: Data(text.utf8))
@@ -15,16 +18,13 @@ struct ResponseFormatTests {
         PlainJSONFormat().check(response(body))
     }
 
-    @Test(
-        arguments: [
-            ("2024-02-29T12:00:00Z", 1_709_208_000.0), ("2024-02-29T12:00:00.250Z", 1_709_208_000.25),
-            ("2024-02-29T12:00:00.25Z", 1_709_208_000.25), ("2024-02-29T14:00:00+02:00", 1_709_208_000),
-            ("2024-02-29T12:00:00.123456Z", 1_709_208_000.123456),
-        ]
-    )
+    @Test(arguments: [
+        ("2024-02-29T12:00:00Z", 1_709_208_000.0), ("2024-02-29T12:00:00.250Z", 1_709_208_000.25),
+        ("2024-02-29T12:00:00.25Z", 1_709_208_000.25), ("2024-02-29T14:00:00+02:00", 1_709_208_000),
+        ("2024-02-29T12:00:00.123456Z", 1_709_208_000.123456),
+    ])
     func `dates are read with and without fractions`(text: String, seconds: Double) throws {
-        let date = try decoder.decode([Date].self, from: Data(#"["\#(text)"]"#.utf8))[0]
-        #expect(abs(date.timeIntervalSince1970 - seconds) < 0.001)
+        #expect(try abs(self.seconds("\"\(text)\"") - seconds) < 0.001)
     }
 
     @Test func `dates are written in whole seconds`() throws {
@@ -32,35 +32,28 @@ struct ResponseFormatTests {
         #expect(String(decoding: data, as: UTF8.self) == #"["2024-02-29T12:00:00Z"]"#)
     }
 
-    @Test(
-        arguments: [
-            ("2024-02-29T12:00Z", 1_709_208_000.0), ("2024-02-29 12:00:00Z", 1_709_208_000),
-            ("2024-02-29T12:00:00", 1_709_208_000), ("2024-02-29T12:00:00.250000", 1_709_208_000.25),
-            ("2024-02-29 12:00", 1_709_208_000), ("2024-02-29", 1_709_164_800),
-            ("2024-02-29 14:00:00 +02:00", 1_709_208_000), ("2024-02-29t12:00:00z", 1_709_208_000),
-            ("2024-02-29T12:00:00.250Z", 1_709_208_000.25), ("2024-02-29T14:00:00+02:00", 1_709_208_000),
-        ]
-    )
+    @Test(arguments: [
+        ("2024-02-29T12:00Z", 1_709_208_000.0), ("2024-02-29 12:00:00Z", 1_709_208_000),
+        ("2024-02-29T12:00:00", 1_709_208_000), ("2024-02-29T12:00:00.250000", 1_709_208_000.25),
+        ("2024-02-29 12:00", 1_709_208_000), ("2024-02-29", 1_709_164_800),
+        ("2024-02-29 14:00:00 +02:00", 1_709_208_000), ("2024-02-29t12:00:00z", 1_709_208_000),
+        ("2024-02-29T12:00:00.250Z", 1_709_208_000.25), ("2024-02-29T14:00:00+02:00", 1_709_208_000),
+    ])
     func `lenient coders read dates that leave parts out`(text: String, seconds: Double) throws {
-        let date = try JSONCoding.lenient.makeDecoder().decode([Date].self, from: Data(#"["\#(text)"]"#.utf8))[0]
-        #expect(abs(date.timeIntervalSince1970 - seconds) < 0.001)
+        #expect(try abs(self.seconds("\"\(text)\"", by: .lenient) - seconds) < 0.001)
     }
 
     @Test(arguments: ["", "2024", "2024-02-29T", "2024-02-29 12", "2024-13-01", "at 2024-02-29", "1709208000"])
     func `a text that is no date is none for lenient coders`(text: String) {
-        #expect(throws: DecodingError.self) {
-            try JSONCoding.lenient.makeDecoder().decode([Date].self, from: Data(#"["\#(text)"]"#.utf8))
-        }
+        #expect(throws: DecodingError.self) { try seconds("\"\(text)\"", by: .lenient) }
     }
 
     @Test(arguments: [
         ("1709208000", 1_709_208_000.0), ("1709208000.25", 1_709_208_000.25), ("1709208000250", 1_709_208_000.25),
     ])
     func `lenient coders read numbers as dates`(text: String, seconds: Double) throws {
-        let data = Data("[\(text)]".utf8)
-        let date = try JSONCoding.lenient.makeDecoder().decode([Date].self, from: data)[0]
-        #expect(abs(date.timeIntervalSince1970 - seconds) < 0.001)
-        #expect(throws: DecodingError.self) { try decoder.decode([Date].self, from: data) }
+        #expect(try abs(self.seconds(text, by: .lenient) - seconds) < 0.001)
+        #expect(throws: DecodingError.self) { try self.seconds(text) }
     }
 
     @Test func `lenient coders write each millisecond as they read it`() throws {
@@ -79,8 +72,7 @@ struct ResponseFormatTests {
                 let decoder = JSONDecoder()
                 decoder.dateDecodingStrategy = .secondsSince1970
                 return decoder
-            }
-        )
+            })
         let date = Date(timeIntervalSince1970: 7)
         #expect(try PlainJSONFormat(coding: coding).value([Date].self, from: response("[7]")) == [date])
     }

@@ -8,10 +8,8 @@ import Testing
 struct ContentDispositionTests {
     @Test(
         arguments: [
-            (#"attachment; filename="report.pdf""#, "report.pdf"),
-            ("attachment; filename=report.pdf", "report.pdf"),
-            ("attachment;filename=my report.pdf", "my report.pdf"),
-            (#"ATTACHMENT; FileName="a\"b.txt""#, "a\"b.txt"),
+            (#"attachment; filename="report.pdf""#, "report.pdf"), ("attachment; filename=report.pdf", "report.pdf"),
+            ("attachment;filename=my report.pdf", "my report.pdf"), (#"ATTACHMENT; FileName="a\"b.txt""#, "a\"b.txt"),
             (#"attachment; filename="a.txt"; filename*=UTF-8''na%C3%AFve.txt"#, "naïve.txt"),
             (#"attachment; filename*=utf-8'en'%e2%82%ac.txt; filename="a.txt""#, "€.txt"),
             (#"attachment; filename*=ISO-8859-1''%E9.txt"#, "é.txt"),
@@ -40,8 +38,7 @@ struct ContentDispositionTests {
             ("../../etc/passwd", "passwd"), ("..\\..\\boot.ini", "boot.ini"), ("/etc/passwd", "passwd"), ("..", nil),
             (".", nil), ("../", nil), ("a/..", nil), (".bashrc", "bashrc"), ("...hidden", "hidden"), ("a\u{0}b", "ab"),
             ("a\r\nb", "ab"), ("C:evil", "C_evil"), ("  a. ", "a"), ("gpj.\u{202E}exe", "gpj.exe"),
-            ("a\u{2028}b", "ab"),
-            (".\u{301}a", "\u{301}a"),
+            ("a\u{2028}b", "ab"), (".\u{301}a", "\u{301}a"),
         ])
     func `a file name is one visible component of a path`(name: String, safe: String?) {
         #expect(ContentDisposition.safeFileName(name) == safe)

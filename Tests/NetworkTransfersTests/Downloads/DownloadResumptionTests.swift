@@ -19,18 +19,16 @@ struct DownloadResumptionTests: DownloadSuite {
     init() throws { file = try Self.oldFile() }
 
     /// A response whose length is not announced, cut in its second chunk.
-    static func cutChunks(_ first: Data, fields: String) -> LoopbackServer.Action {
-        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\(fields)\r\n\r\n"
+    static func cutChunks(_ first: Data) -> LoopbackServer.Action {
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nETag: \"v1\"\r\n\r\n"
         let size = String(first.count, radix: 16) + "\r\n"
         return .raw(Data((head + size).utf8) + first + Data("\r\nff\r\n".utf8))
     }
 
     /// Leaves the first 40,000 bytes beside the target.
     func leavePartialFile() async throws {
-        let server = try servers.start { [content] _ in
-            Self.part(content, cutAfter: 40_000)
-        }
-        await networkError { try await client(server).download(endpoint, to: target, options: keeping) }
+        let server = try servers.start { [content] _ in Self.part(content, cutAfter: 40_000) }
+        await networkError { try await server.client.download(endpoint, to: target, options: keeping) }
         #expect(try neighbours == Self.kept)
     }
 
@@ -63,9 +61,7 @@ struct DownloadResumptionTests: DownloadSuite {
 
     @Test func `parts that end before the total are followed by requests for the rest`() async throws {
         let server = try servers.start { [content] request in
-            guard request["Range"] != nil else {
-                return Self.cutChunks(content.prefix(40_000), fields: "ETag: \"v1\"")
-            }
+            guard request["Range"] != nil else { return Self.cutChunks(content.prefix(40_000)) }
             let first = Self.first(of: request)
             let last = min(first + 9_999, content.count - 1)
             return .respond(
@@ -74,7 +70,7 @@ struct DownloadResumptionTests: DownloadSuite {
         }
         var options = options
         options.maximumResumptions = 1
-        let file = try await client(server).download(endpoint, to: target, options: options)
+        let file = try await server.client.download(endpoint, to: target, options: options)
         #expect(try Data(contentsOf: target) == content)
         #expect(file.size == 100_000 && file.resumptions == 1)
         #expect(server.requests.count == 7)
@@ -83,13 +79,13 @@ struct DownloadResumptionTests: DownloadSuite {
     @Test func `G25: a server that sends the file byte by byte is left`() async throws {
         let server = try servers.start { [content] request in
             let first = request["Range"] == nil ? 0 : Self.first(of: request)
-            guard first > 0 else { return Self.cutChunks(content.prefix(1), fields: "ETag: \"v1\"") }
+            guard first > 0 else { return Self.cutChunks(content.prefix(1)) }
             return .respond(
                 206, headers: ["Content-Range": "bytes \(first)-\(first)/\(content.count)", "ETag": "\"v1\""],
                 body: content[first...first])
         }
         let error = try await #require(throws: NetworkError.self) {
-            try await client(server).download(endpoint, to: target, options: options)
+            try await server.client.download(endpoint, to: target, options: options)
         }
         #expect(error.code == .invalidResponse && server.requests.count == 2 + Download.mostShortParts)
     }
@@ -97,16 +93,14 @@ struct DownloadResumptionTests: DownloadSuite {
     @Test(arguments: [(10, "connectionFailed"), (30, "invalidResponse")])
     func `a part with another number of bytes than its range is an error`(count: Int, code: String) async throws {
         let server = try servers.start { [content] request in
-            guard request["Range"] != nil else {
-                return Self.cutChunks(content.prefix(40_000), fields: "ETag: \"v1\"")
-            }
+            guard request["Range"] != nil else { return Self.cutChunks(content.prefix(40_000)) }
             return .respond(
                 206, headers: ["Content-Range": "bytes 40000-40019/100000", "ETag": "\"v1\""],
                 body: content[40_000..<(40_000 + count)])
         }
         var options = options
         options.maximumResumptions = 1
-        let error = await networkError { try await client(server).download(endpoint, to: target, options: options) }
+        let error = await networkError { try await server.client.download(endpoint, to: target, options: options) }
         #expect(error?.code.rawValue == code)
         #expect(try Data(contentsOf: target) == Data("old".utf8))
     }
@@ -119,7 +113,7 @@ struct DownloadResumptionTests: DownloadSuite {
         }
         let endpoint = Endpoint<Void>.post("file.bin", body: .data(Data("query".utf8)))
         for options in [options, keeping] {
-            await networkError { try await client(server).download(endpoint, to: target, options: options) }
+            await networkError { try await server.client.download(endpoint, to: target, options: options) }
         }
         #expect(server.requests.map(\.method) == ["POST", "POST"])
         #expect(server.requests.allSatisfy { $0["Range"] == nil })
@@ -130,7 +124,7 @@ struct DownloadResumptionTests: DownloadSuite {
     func `a file that is kept survives a failure, and is removed by a refusal`(status: Int) async throws {
         try await leavePartialFile()
         let server = try servers.start { _ in .respond(status) }
-        await networkError { try await client(server).download(endpoint, to: target, options: keeping) }
+        await networkError { try await server.client.download(endpoint, to: target, options: keeping) }
         let isRefusal = [403, 404, 410].contains(status)
         #expect(try neighbours == (isRefusal ? ["target.bin"] : Self.kept))
         let kept = try? Data(contentsOf: folder.appendingPathComponent(Self.kept[0]))
@@ -148,18 +142,16 @@ struct DownloadResumptionTests: DownloadSuite {
         let server = try servers.start { _ in .respond(200) }
         let provider = ScriptedTokenProvider()
         provider.set(.failure(AuthenticationError(code)))
-        let network = client(server).authenticated(by: provider)
+        let network = server.client.authenticated(by: provider)
         await networkError { try await network.download(endpoint, to: target, options: keeping) }
         #expect(try neighbours == (isKept ? Self.kept : ["target.bin"]))
     }
 
     @Test func `a file over the limit is not kept`() async throws {
-        let server = try servers.start { [content] _ in
-            Self.cutChunks(content, fields: "ETag: \"v1\"")
-        }
+        let server = try servers.start { [content] _ in Self.cutChunks(content) }
         var options = keeping
         options.maximumSize = 99_999
-        let error = await networkError { try await client(server).download(endpoint, to: target, options: options) }
+        let error = await networkError { try await server.client.download(endpoint, to: target, options: options) }
         #expect(error?.code == .responseTooLarge)
         #expect(try neighbours == ["target.bin"])
     }
@@ -176,18 +168,16 @@ struct DownloadResumptionTests: DownloadSuite {
         let server = try servers.start { [content] request in
             Self.part(content, from: Self.first(of: request), cutAfter: request["X-Cut"] == "1" ? 40_000 : nil)
         }
-        let other = try servers.start { [content] request in
-            Self.part(content, from: Self.first(of: request))
-        }
+        let other = try servers.start { [content] in Self.part(content, from: Self.first(of: $0)) }
         let cut = endpoint.header("X-Cut", "1")
         let different: [(LoopbackServer, Endpoint<Void>)] = [
             (other, endpoint), (server, endpoint.header("Accept", "image/png")),
             (server, endpoint.header("Accept-Language", "de")), (server, .get("file.bin", query: ["size": 2])),
         ]
         for (origin, endpoint) in different {
-            await networkError { try await client(server).download(cut, to: target, options: keeping) }
+            await networkError { try await server.client.download(cut, to: target, options: keeping) }
             #expect(try neighbours == Self.kept)
-            try await client(origin).download(endpoint, to: target, options: keeping)
+            try await origin.client.download(endpoint, to: target, options: keeping)
             #expect(origin.requests.last?["Range"] == nil && origin.requests.last?["If-Range"] == nil)
             #expect(try Data(contentsOf: target) == content)
         }
@@ -198,12 +188,9 @@ struct DownloadResumptionTests: DownloadSuite {
         let count = Locked(0)
 
         func adapt(_ request: HTTPRequestHead, context: RequestContext) -> HTTPRequestHead {
-            let number = count.withLock { count in
-                count += 1
-                return count
-            }
             var request = request
-            request.url = url("\(request.url.absoluteString)?signature=\(number)")
+            count.withLock { $0 += 1 }
+            request.url = url("\(request.url.absoluteString)?signature=\(count.withLock { $0 })")
             return request
         }
     }
@@ -212,7 +199,7 @@ struct DownloadResumptionTests: DownloadSuite {
         let server = try cuttingServer()
         var options = options
         options.request.interceptors = [Signing()]
-        try await client(server).download(endpoint, to: target, options: options)
+        try await server.client.download(endpoint, to: target, options: options)
         #expect(try Data(contentsOf: target) == content)
         #expect(server.requests.map(\.target) == ["/file.bin?signature=1", "/file.bin?signature=2"])
         #expect(server.requests.last?["Range"] == "bytes=40000-")
@@ -227,7 +214,7 @@ struct DownloadResumptionTests: DownloadSuite {
             ]
             return Self.part(content, from: first, cutAfter: first > 0 ? nil : 40_000, fields: fields)
         }
-        let error = await networkError { try await client(server).download(endpoint, to: target, options: options) }
+        let error = await networkError { try await server.client.download(endpoint, to: target, options: options) }
         #expect(error?.code == .invalidResponse && server.requests.count == 2)
     }
 
@@ -250,8 +237,8 @@ struct DownloadResumptionTests: DownloadSuite {
                 ? .respond(200, headers: ["ETag": "\"v1\""], body: content)
                 : .respond(416, headers: ["Content-Range": "bytes */\(content.count)"])
         }
-        try await cancelWhenWhole(client(server))
-        let file = try await client(server).download(endpoint, to: target, options: keeping)
+        try await cancelWhenWhole(server.client)
+        let file = try await server.client.download(endpoint, to: target, options: keeping)
         #expect(try Data(contentsOf: target) == content)
         #expect(file.size == 100_000 && server.requests.count == 2)
         #expect(try neighbours == ["target.bin"])
@@ -268,16 +255,16 @@ struct DownloadResumptionTests: DownloadSuite {
             if request["Range"] != nil { return .respond(416, headers: fields) }
             return .respond(200, headers: ["ETag": "\"v1\""], body: isNewer.withLock { $0 } ? newer : content)
         }
-        try await cancelWhenWhole(client(server))
+        try await cancelWhenWhole(server.client)
         isNewer.withLock { $0 = true }
-        try await client(server).download(endpoint, to: target, options: keeping)
+        try await server.client.download(endpoint, to: target, options: keeping)
         #expect(try Data(contentsOf: target) == newer)
     }
 
     @Test func `a download that is redirected to another origin is resumed there`() async throws {
         let storage = try cuttingServer()
         let server = try servers.start { _ in .respond(302, headers: ["Location": "\(storage.url)/stored"]) }
-        try await client(server).download(endpoint, to: target, options: options)
+        try await server.client.download(endpoint, to: target, options: options)
         #expect(try Data(contentsOf: target) == content)
         #expect(storage.requests.map { $0["Range"] } == [nil, "bytes=40000-"])
     }
@@ -285,7 +272,7 @@ struct DownloadResumptionTests: DownloadSuite {
     @Test func `a folder that is no file URL is an error before anything is sent`() async throws {
         let server = try servers.start { _ in .respond(200) }
         let folder = try #require(URL(string: "https://example.com\(self.folder.path)"))
-        let error = try #require(await networkError { try await client(server).download(endpoint, into: folder) })
+        let error = try #require(await networkError { try await server.client.download(endpoint, into: folder) })
         #expect(error.code == .fileFailed && server.requests.isEmpty)
     }
 

@@ -7,6 +7,11 @@ import NetworkTransfers
 import NetworkURLSession
 import TestSupport
 
+extension LoopbackServer {
+    /// A client of the server.
+    var client: NetworkClient { NetworkClient(baseURL: url, transport: URLSessionTransport()) }
+}
+
 /// Tests that download 100,000 bytes in place of an old file.
 protocol DownloadSuite: SendableMetatype {
     /// The file at the target, in a folder of its own.
@@ -62,10 +67,6 @@ extension DownloadSuite {
 
     static func first(of request: LoopbackServer.Request) -> Int {
         request["Range"].flatMap { Int($0.dropFirst("bytes=".count).dropLast()) } ?? 0
-    }
-
-    func client(_ server: LoopbackServer) -> NetworkClient {
-        NetworkClient(baseURL: server.url, transport: URLSessionTransport())
     }
 
     /// A server that cuts the first response after 40,000 bytes, and sends the rest when it is asked for it.

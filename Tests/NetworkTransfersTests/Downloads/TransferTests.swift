@@ -16,9 +16,8 @@ struct TransferTests {
         let content = Data(repeating: 7, count: 300_000)
         let server = try servers.start { _ in .respond(200, body: content) }
         let file = try TemporaryFile(Data())
-        let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
         var finished: DownloadedFile?
-        for try await update in client.downloading(Endpoint<Void>.get("x"), to: file.url) {
+        for try await update in server.client.downloading(Endpoint<Void>.get("x"), to: file.url) {
             #expect(finished == nil)
             switch update {
             case .progress(let progress): #expect(progress.total == 300_000)
@@ -33,25 +32,23 @@ struct TransferTests {
         let server = try servers.start { request in
             .json(#"{"id":\#(request.body.count),"title":"x"}"#)
         }
-        let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
         let endpoint = Endpoint<Article>.post(
             "x", body: .data(Data(repeating: 7, count: 300_000), contentType: "a/b"))
         var finished: Article?
-        for try await update in client.uploading(endpoint) {
+        for try await update in server.client.uploading(endpoint) {
             if case .finished(let article) = update { finished = article }
         }
         #expect(finished?.id == 300_000)
-        #expect(try await client.uploading(endpoint).value.id == 300_000)
+        #expect(try await server.client.uploading(endpoint).value.id == 300_000)
     }
 
     @Test func `a failure ends the sequence, and a cancelled reader cancels the transfer`() async throws {
         let server = try servers.start { $0.target == "/hold" ? .hold : .respond(404) }
-        let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
-        await networkError { for try await _ in client.uploading(Endpoint<Void>.post("x")) {} }
+        await networkError { for try await _ in server.client.uploading(Endpoint<Void>.post("x")) {} }
         let (started, start) = AsyncStream<Void>.makeStream()
         let reader = Task {
             start.yield()
-            for try await _ in client.uploading(Endpoint<Void>.post("hold")) {}
+            for try await _ in server.client.uploading(Endpoint<Void>.post("hold")) {}
         }
         for await _ in started { break }
         await expectCancellation(of: reader)

@@ -33,12 +33,11 @@ struct PagedSequenceTests {
             default: .respond(404)
             }
         }
-        let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
         let endpoint = Endpoint<[Int]>.get("items", query: ["limit": 2]).header("X-Key", "k")
-        var iterator = client.pages(endpoint).makeAsyncIterator()
+        var iterator = server.client.pages(endpoint).makeAsyncIterator()
         #expect(try await iterator.next() == 1)
         #expect(server.requests.count == 1)
-        #expect(try await read(client.pages(endpoint)) == [1, 2, 3])
+        #expect(try await read(server.client.pages(endpoint)) == [1, 2, 3])
         #expect(server.requests.allSatisfy { $0["X-Key"] == "k" })
     }
 
@@ -57,9 +56,8 @@ struct PagedSequenceTests {
         let server = try servers.start { request in
             request.target.hasSuffix("2") ? .respond(500) : Self.page("[1]", next: "/links/canary-1/items?page=2")
         }
-        let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
         let endpoint = Endpoint<[Int]>.get("links/\(secret: "canary-1")/items")
-        let error = try #require(await networkError { try await read(client.pages(endpoint)) })
+        let error = try #require(await networkError { try await read(server.client.pages(endpoint)) })
         #expect(server.requests.map(\.target).last == "/links/canary-1/items?page=2")
         #expect(!"\(error) \(String(describing: error.request))".contains("canary"))
     }
@@ -67,8 +65,8 @@ struct PagedSequenceTests {
     @Test func `a next page of another origin is refused`() async throws {
         let other = try servers.start { _ in Self.page("[3]", next: nil) }
         let server = try servers.start { _ in Self.page("[1]", next: "\(other.url)/items") }
-        let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
-        let error = try #require(await networkError { try await read(client.pages(Endpoint<[Int]>.get("items"))) })
+        let error = try #require(
+            await networkError { try await read(server.client.pages(Endpoint<[Int]>.get("items"))) })
         #expect(error.code == .redirectRefused && other.requests.isEmpty)
     }
 
@@ -87,8 +85,7 @@ struct PagedSequenceTests {
                 ? Self.page("[0]", next: "/items")
                 : .respond(302, headers: ["Location": "\(other.url)/items"])
         }
-        let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
-        let network: [any NetworkService] = [client, client.authenticated(by: ScriptedTokenProvider())]
+        let network: [any NetworkService] = [server.client, server.client.authenticated(by: ScriptedTokenProvider())]
         for network in network {
             for path in ["items", "linked"] {
                 let endpoint = Endpoint<[Int]>.get("\(path)").header("X-Key", "k")
@@ -109,8 +106,7 @@ struct PagedSequenceTests {
                 ? .respond(302, headers: ["Location": "\(other.url)/items"]) : Self.page("[2]", next: nil)
         }
         base.withLock { $0 = server.url }
-        let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
-        #expect(try await read(client.pages(Endpoint<[Int]>.get("items"))) == [1, 2])
+        #expect(try await read(server.client.pages(Endpoint<[Int]>.get("items"))) == [1, 2])
     }
 
     @Test func `all pages are of one session`() async throws {

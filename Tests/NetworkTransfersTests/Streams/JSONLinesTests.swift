@@ -17,21 +17,17 @@ struct JSONLinesTests {
 
     func read(_ text: String, limit: Int = 1_000, type: String = "application/x-ndjson") async throws -> [Article] {
         let server = try servers.start { _ in .respond(200, headers: ["Content-Type": type], body: Data(text.utf8)) }
-        let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
         var articles: [Article] = []
-        for try await article in client.lines(export, maximumLineLength: limit) { articles.append(article) }
+        for try await article in server.client.lines(export, maximumLineLength: limit) { articles.append(article) }
         return articles
     }
 
     @Test func `a path is read as an event stream and as JSON lines`() async throws {
+        let line = "{\"id\":1,\"title\":\"x\"}\n"
         let transport = StubTransport(
             .any ~> .status(200, headers: ["Content-Type": "text/event-stream"], body: Data("data: 1\n\n".utf8)),
             .any ~> .status(204),
-            .any
-                ~> .status(
-                    200, headers: ["Content-Type": "application/x-ndjson"],
-                    body: Data("{\"id\":1,\"title\":\"x\"}\n".utf8))
-        )
+            .any ~> .status(200, headers: ["Content-Type": "application/x-ndjson"], body: Data(line.utf8)))
         let client = NetworkClient(baseURL: baseURL, transport: transport)
         var data: [String] = []
         var options = EventStreamOptions()
@@ -71,8 +67,7 @@ struct JSONLinesTests {
         let server = try servers.start { _ in
             .raw(Data("HTTP/1.1 200 OK\r\nContent-Length: \(length ?? text.utf8.count)\r\n\r\n\(text)".utf8))
         }
-        let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
-        var iterator = client.lines(export, maximumLineLength: 1_000).makeAsyncIterator()
+        var iterator = server.client.lines(export, maximumLineLength: 1_000).makeAsyncIterator()
         #expect(try await iterator.next()?.id == 1)
         let error = try await #require(throws: NetworkError.self) { try await iterator.next() }
         #expect(error.code == code && error.status == 200)

@@ -39,27 +39,21 @@ struct ServerSentEventParserTests {
             ])
     }
 
-    @Test func `one byte order mark is skipped, a second one is part of the field`() throws {
-        #expect(try parse("\u{FEFF}data: a\n\n").map(\.data) == ["a"])
-        #expect(try parse("\u{FEFF}\u{FEFF}data: a\n\n").isEmpty)
-        #expect(try parse("data: a\n\u{FEFF}data: b\n\n").map(\.data) == ["a"])
-    }
-
-    @Test func `one space after the colon is left out`() throws {
-        #expect(try parse("data:  a\n\ndata:\tb\n\n").map(\.data) == [" a", "\tb"])
-    }
-
-    @Test func `an event that is not ended is no event`() throws {
-        #expect(try parse("data: a\n\ndata: b\n").map(\.data) == ["a"])
-    }
-
-    @Test func `an empty type is the usual one`() throws {
-        #expect(try parse("event: add\nevent:\ndata: a\n\n").map(\.type) == ["message"])
-    }
-
-    @Test func `an id with NUL is ignored, an empty one resets the id`() throws {
-        let events = try parse("id: 1\ndata: a\n\nid: 2\u{0}\ndata: b\n\nid\ndata: c\n\n")
-        #expect(events.map(\.id) == ["1", "1", ""])
+    @Test(arguments: [
+        // One byte order mark is skipped, and a second one is part of the field.
+        ("\u{FEFF}data: a\n\n", [ServerSentEvent(data: "a")]), ("\u{FEFF}\u{FEFF}data: a\n\n", []),
+        ("data: a\n\u{FEFF}data: b\n\n", [ServerSentEvent(data: "a")]),
+        // One space after the colon is left out.
+        ("data:  a\n\ndata:\tb\n\n", [ServerSentEvent(data: " a"), ServerSentEvent(data: "\tb")]),
+        // An event that is not ended is no event, and an empty type is the usual one.
+        ("data: a\n\ndata: b\n", [ServerSentEvent(data: "a")]),
+        ("event: add\nevent:\ndata: a\n\n", [ServerSentEvent(type: "message", data: "a")]),
+        // An id with NUL is ignored, and an empty one resets the id.
+        ("id: 1\ndata: a\n\nid: 2\u{0}\ndata: b\n\n", ["a", "b"].map { ServerSentEvent(id: "1", data: $0) }),
+        ("id: 1\ndata: a\n\nid\ndata: c\n\n", [ServerSentEvent(id: "1", data: "a"), ServerSentEvent(data: "c")]),
+    ])
+    func `events are read as the standard says`(text: String, events: [ServerSentEvent]) throws {
+        #expect(try parse(text) == events)
     }
 
     @Test func `an event without data is none, and its id counts`() throws {

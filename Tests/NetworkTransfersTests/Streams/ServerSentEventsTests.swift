@@ -38,17 +38,11 @@ struct ServerSentEventsTests {
         return options
     }
 
-    func client(_ server: LoopbackServer) -> NetworkClient {
-        NetworkClient(baseURL: server.url, transport: URLSessionTransport())
-    }
-
     /// Reads all events, and lets each pause pass.
     func read(_ events: ServerSentEvents) async throws -> [ServerSentEvent] {
         let clock = clock
         let pauses = Task {
-            while !Task.isCancelled {
-                try await clock.advance(by: .seconds(300), whenAsleep: 1)
-            }
+            while !Task.isCancelled { try await clock.advance(by: .seconds(300), whenAsleep: 1) }
         }
         defer { pauses.cancel() }
         var read: [ServerSentEvent] = []
@@ -57,12 +51,9 @@ struct ServerSentEventsTests {
     }
 
     @Test func `a stream reconnects with the id of the last whole event, and 204 ends it`() async throws {
-        let server = try server([
-            Self.stream("id: 1\ndata: a\n\nid: 2\ndata: b\n\nid: 3\ndata: half"),
-            Self.stream("data: c\n\n"),
-            .respond(204),
-        ])
-        let events = try await read(client(server).events(feed, options: options()))
+        let cut = Self.stream("id: 1\ndata: a\n\nid: 2\ndata: b\n\nid: 3\ndata: half")
+        let server = try server([cut, Self.stream("data: c\n\n"), .respond(204)])
+        let events = try await read(server.client.events(feed, options: options()))
         #expect(events.map(\.data) == ["a", "b", "c"] && events.last?.id == "2")
         #expect(server.requests.map { $0["Last-Event-ID"] } == [nil, "2", "2"])
         #expect(server.requests.allSatisfy { $0["Accept"] == "text/event-stream" })
@@ -79,7 +70,7 @@ struct ServerSentEventsTests {
             }
         }
         let provider = ScriptedTokenProvider()
-        let network = client(server).authenticated(by: provider)
+        let network = server.client.authenticated(by: provider)
         #expect(try await read(network.events(feed, options: options())).map(\.data) == ["a", "b"])
         #expect(provider.refusals.count == 1)
     }
@@ -90,7 +81,7 @@ struct ServerSentEventsTests {
             provider.set(.success(.ofAnotherSession))
             return Self.stream("data: a\n\n")
         }
-        let network = client(server).authenticated(by: provider)
+        let network = server.client.authenticated(by: provider)
         let error = try #require(await networkError { try await read(network.events(feed, options: options())) })
         #expect(error.code == .sessionEnded && server.requests.count == 1)
     }
@@ -99,7 +90,7 @@ struct ServerSentEventsTests {
     func `a status of the server's trouble is waited out, any other one ends the stream`(status: Int) async throws {
         let server = try server([.respond(status)])
         let options = options { $0.maximumFailures = 3 }
-        let error = try #require(await networkError { try await read(client(server).events(feed, options: options)) })
+        let error = try #require(await networkError { try await read(server.client.events(feed, options: options)) })
         #expect(error.status == status)
         #expect(server.requests.count == (status >= 500 ? 4 : 1))
     }
@@ -107,14 +98,14 @@ struct ServerSentEventsTests {
     @Test func `a stream that ends without a byte goes on, however often`() async throws {
         let quiet = Array(repeating: Self.stream(""), count: 25)
         let server = try server(quiet + [Self.stream("data: a\n\n"), .respond(204)])
-        #expect(try await read(client(server).events(feed, options: options())).map(\.data) == ["a"])
+        #expect(try await read(server.client.events(feed, options: options())).map(\.data) == ["a"])
         #expect(server.requests.count == 27)
     }
 
     @Test func `the pauses grow while a server ends each connection at once`() async throws {
         let server = try server([Self.stream(""), Self.stream(""), Self.stream(""), .respond(204)])
         let options = options { $0.backoff = Self.wholePauses }
-        let end = Task { try await client(server).events(feed, options: options).reduce(0) { count, _ in count + 1 } }
+        let end = Task { try await server.client.events(feed, options: options).reduce(0) { count, _ in count + 1 } }
         for (count, pause) in [1, 2, 4].enumerated() {
             try await clock.advance(by: .milliseconds(pause * 1_000 - 1), whenAsleep: 1)
             #expect(server.requests.count == count + 1)
@@ -156,7 +147,7 @@ struct ServerSentEventsTests {
 
     @Test func `events before one over the limit are delivered although one piece has both`() async throws {
         let server = try server([Self.stream("data: a\n\ndata: \(String(repeating: "x", count: 2_000))\n\n")])
-        var events = client(server).events(feed, options: options { $0.maximumEventSize = 1_000 }).makeAsyncIterator()
+        var events = server.client.events(feed, options: options { $0.maximumEventSize = 1_000 }).makeAsyncIterator()
         #expect(try await events.next()?.data == "a")
         #expect(await networkError { try await events.next() }?.code == .responseTooLarge)
         #expect(try await events.next() == nil)
@@ -165,7 +156,7 @@ struct ServerSentEventsTests {
 
     @Test func `a response of another media type is an error`() async throws {
         let server = try server([Self.stream("data: a\n\n", type: "text/html")])
-        let error = try #require(await networkError { try await read(client(server).events(feed, options: options())) })
+        let error = try #require(await networkError { try await read(server.client.events(feed, options: options())) })
         #expect(error.code == .decodingFailed && server.requests.count == 1)
     }
 
@@ -178,20 +169,20 @@ struct ServerSentEventsTests {
             $0.idleTimeout = .milliseconds(200)
             $0.maximumFailures = .max
         }
-        #expect(try await read(client(server).events(feed, options: options)).map(\.data) == ["a"])
+        #expect(try await read(server.client.events(feed, options: options)).map(\.data) == ["a"])
         #expect(server.requests.count >= 2)
     }
 
     @Test func `a POST without a key is sent once`() async throws {
         let server = try server([Self.stream("data: a\n\n")])
-        let events = client(server).events(Endpoint<Void>.post("chat"), options: options())
+        let events = server.client.events(Endpoint<Void>.post("chat"), options: options())
         #expect(try await read(events).map(\.data) == ["a"])
         #expect(server.requests.count == 1)
     }
 
     @Test func `the pause that the server asks for is kept within its limit`() async throws {
         let server = try server([Self.stream("retry: 5000\ndata: a\n\n"), .respond(204)])
-        var iterator = client(server).events(feed, options: options()).makeAsyncIterator()
+        var iterator = server.client.events(feed, options: options()).makeAsyncIterator()
         #expect(try await iterator.next()?.data == "a")
         let end = Task { [iterator] in
             var iterator = iterator
@@ -210,9 +201,7 @@ struct ServerSentEventsTests {
         let server = try server([.rawThenHold(Data(head.utf8))])
         let (started, start) = AsyncStream<Void>.makeStream()
         let options = options()
-        let reader = Task {
-            for try await _ in client(server).events(feed, options: options) { start.yield() }
-        }
+        let reader = Task { for try await _ in server.client.events(feed, options: options) { start.yield() } }
         for await _ in started { break }
         await expectCancellation(of: reader)
     }

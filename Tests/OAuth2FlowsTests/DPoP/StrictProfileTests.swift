@@ -31,24 +31,6 @@ struct StrictProfileTests {
         #expect(counters["challenges"] == 2 + 4)
     }
 
-    @Test func `a burst on expired tokens causes one rotation`() async throws {
-        let profile = try await StrictProfile(nonceUses: 1_000)
-        defer { profile.process.kill() }
-        let (engine, network) = try await profile.signedIn()
-        try await profile.expireAccessTokens()
-        let values = try await withThrowingTaskGroup(of: Int.self) { group in
-            for _ in 0..<20 {
-                group.addTask { try await network.send(Endpoint<ResourceValue>.get("resource").format(.json)).value }
-            }
-            return try await group.reduce(0, +)
-        }
-        #expect(values == 20)
-        #expect(engine.status.lastEnding == nil)
-        let counters = try await profile.counters()
-        #expect(
-            counters["rotations"] == 1 && counters["reuses"] == nil && counters["refused"] == nil
-                && counters["proofs_refused"] == nil)
-    }
 }
 
 /// Opens the page itself, and takes the redirect that is its response.
@@ -112,10 +94,6 @@ private final class StrictProfile: Sendable {
             baseURL: description.resourceServer, transport: URLSessionTransport(), interceptors: [])
         let policy = AuthenticationPolicy(placement: .dpop(prover))
         return (engine, resources.authenticated(by: engine, policy: policy))
-    }
-
-    func expireAccessTokens() async throws {
-        try await network.send(Endpoint<Void>.post("expire", body: .none).withoutAuthentication())
     }
 
     func counters() async throws -> [String: Int] {

@@ -113,39 +113,6 @@ final class PostgreSQLServer: DatabaseAddress {
         """
 }
 
-extension PostgreSQLTokenStore {
-    /// The store of the same account in another process, without encryption.
-    func owned(by owner: ProcessIdentity) -> PostgreSQLTokenStore {
-        let seal = SessionSeal(
-            account: account, cipher: UnencryptedTokenCipher(), replacesUnreadableRows: false,
-            limit: session.seal.limit, clock: session.seal.clock)
-        return PostgreSQLTokenStore(database: session.database, seal: seal, claimant: owner.claimText)
-    }
-
-    /// The store, once a bundle is saved in it.
-    func holding(_ bundle: TokenBundle) async throws -> PostgreSQLTokenStore {
-        try await save(bundle)
-        return self
-    }
-
-    /// Expects that each call fails with a code, and with some words in its reason.
-    func expectFailures(_ code: TokenStoreError.Code, _ words: String = " ", ofLease: Bool = false) async {
-        let tombstone = SessionTombstone(
-            session: SessionID(rawValue: "fleet-session"), reason: .byUser, date: Date())
-        var calls: [() async throws -> Void] = [
-            { _ = try await read() }, { _ = try await load() }, { try await save(.fleet(2)) },
-            { try await save(.fleet(0, session: "a sign-in")) },
-            { try await update { _ in .tombstone(tombstone) } }, { try await delete() },
-        ]
-        if ofLease { calls.append { _ = try await lease(waitingAtMost: .zero) } }
-        for call in calls {
-            let error = await storeFailure(of: call)
-            #expect(error?.code == code)
-            #expect(error?.reason.contains(words) == true, "\(error?.reason ?? "none")")
-        }
-    }
-}
-
 extension PostgreSQLLimits {
     /// No wait ends because the machine of a test is slow.
     static let patient = Self().with { limits in

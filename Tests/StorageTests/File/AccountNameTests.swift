@@ -7,18 +7,30 @@ import Testing
 
 @Suite("Accounts in one folder")
 struct AccountNameTests {
-    @Test func `deleting one account leaves the others`() async throws {
+    @Test func `each account has tokens and a lease of its own, also one whose name is too long for a file`()
+        async throws
+    {
         let temporary = TemporaryFolder()
         let folder = temporary.fresh()
+        let long = String(repeating: "a", count: 196)
+        let tooLong = [long, long + "a", long + "b", String(repeating: "\u{e9}", count: 5_000)]
         let accounts = ["default", "", "Ada", "ada", "../ada", "ada/lovelace", ".", "ada.json", "e\u{301}", "\u{e9}"]
-        let stores = accounts.map { FileTokenStore(folder: folder, account: $0) }
-        for (number, store) in stores.enumerated() { try await store.save(.numbered(number)) }
+        let stores = (accounts + tooLong).map { FileTokenStore(folder: folder, account: $0) }
+        var leases: [any TokenStoreLease] = []
+        for (number, store) in stores.enumerated() {
+            try await store.save(.numbered(number))
+            leases.append(try await store.lease(waitingAtMost: .zero))
+        }
+        for lease in leases { await lease.release() }
+        #expect(try folder.names.count { $0.hasPrefix("%-") && $0.hasSuffix(".json") } == tooLong.count)
         for (number, store) in stores.enumerated() {
             #expect(try await store.load() == .numbered(number))
             try await store.delete()
             #expect(try await store.load() == nil)
         }
         #expect(try temporary.url.names == [folder.lastPathComponent])
+        let longest = String(long.dropLast())
+        #expect(AccountName.fileName(for: longest) == longest + ".json")
     }
 
     @Test(arguments: [
@@ -36,23 +48,5 @@ struct AccountNameTests {
         let distinct = Set(accounts)
         #expect(distinct.count == 1_111)
         #expect(Set(distinct.map { AccountName.fileName(for: $0).lowercased() }).count == distinct.count)
-    }
-
-    @Test func `an account name that is too long for a file has one of a fixed length`() async throws {
-        let temporary = TemporaryFolder()
-        let folder = temporary.fresh()
-        let long = String(repeating: "a", count: 196)
-        let longest = String(repeating: "\u{e9}", count: 5_000)
-        let accounts = [String(long.dropLast()), long, long + "a", long + "b", longest]
-        #expect(AccountName.fileName(for: accounts[0]) == accounts[0] + ".json")
-        for (number, account) in accounts.enumerated() {
-            let store = FileTokenStore(folder: folder, account: account)
-            try await store.save(.numbered(number))
-            await (try await store.lease(waitingAtMost: .zero)).release()
-        }
-        for (number, account) in accounts.enumerated() {
-            #expect(try await FileTokenStore(folder: folder, account: account).load() == .numbered(number))
-        }
-        #expect(try folder.names.count { $0.hasPrefix("%-") && $0.hasSuffix(".json") } == 4)
     }
 }

@@ -58,27 +58,16 @@ struct DanglingLinkTests {
     private static let calls = ["load", "save", "overwrite", "end", "lease", "delete"]
     private let temporary = TemporaryFolder()
 
-    @Test(arguments: Shape.allCases)
-    func `the default folder is unavailable until the missing target is there`(shape: Shape) async throws {
-        let application = temporary.url.lastPathComponent
-        let (home, missing) = try shape.make(in: temporary.url, application: application)
-        let process = try StorageDialogue(
-            URL(fileURLWithPath: "/" + application), home: home, ["STORE": "application"])
-        try await process.expectUnavailable(Self.calls)
-        guard let missing else { return }
-        try missing.makePrivateFolder()
-        try await process.expect(["load": "none", "save": "0", "load": "0"])
-    }
-
-    @Test(arguments: Shape.allCases)
-    func `a folder of your choice is unavailable while it is not known whether there is a note about it`(
-        shape: Shape
+    @Test(arguments: Shape.allCases, [true, false])
+    func `the default folder, or one that may have a note there, is unavailable until the missing target is there`(
+        shape: Shape, isDefault: Bool
     ) async throws {
-        let folder = temporary.fresh()
-        let (home, missing) = try shape.make(in: temporary.url, application: "latchkey")
-        let process = try StorageDialogue(folder, home: home)
-        // Nothing can be stored in /proc, so there is no note in it.
-        let isKnown = home == "/proc/self"
+        let application = isDefault ? temporary.url.lastPathComponent : "latchkey"
+        let (home, missing) = try shape.make(in: temporary.url, application: application)
+        let folder = isDefault ? URL(fileURLWithPath: "/" + application) : temporary.fresh()
+        let process = try StorageDialogue(folder, home: home, isDefault ? ["STORE": "application"] : [:])
+        // Nothing can be stored in /proc, so there is no note in it about a folder of your choice.
+        let isKnown = !isDefault && home == "/proc/self"
         if !isKnown { try await process.expectUnavailable(Self.calls) }
         guard isKnown || missing != nil else { return }
         try missing?.makePrivateFolder()

@@ -22,10 +22,14 @@ struct JournalFaultTests {
     }
 
     /// The journal, in a folder on the disk or in one that is preferred; as a new process has it.
-    private func journal(_ account: String = "ada") -> FileSessionJournal {
+    private func journal(
+        _ account: String = "ada", writeLimit: Duration = TokenFile.writeLimit
+    ) -> FileSessionJournal {
         let preferred = temporary.url.appendingPathComponent("preferred")
         let locations = [(preferred, temporary.url), (folder, disk)].map { JournalLocation(folder: $0, anchor: $1) }
-        return FileSessionJournal(storeName: "store", account: account, known: known) { locations }
+        return FileSessionJournal(storeName: "store", account: account, known: known, writeLimit: writeLimit) {
+            locations
+        }
     }
 
     private var signOut: PendingSignOut {
@@ -42,20 +46,20 @@ struct JournalFaultTests {
 
     private var key: URL { folder.appendingPathComponent("key") }
 
-    /// Leaves the key as an earlier version wrote it.
-    private func removeChecksum() throws {
-        try Data(contentsOf: key).prefix(KeyedHash.keySize).write(to: key)
-        try key.setPermissions(0o600)
+    private var entry: URL {
+        get throws { folder.appendingPathComponent(try #require(try folder.names.first { $0.hasSuffix(".json") })) }
     }
 
     enum Fault: CaseIterable, Sendable {
         case diskIsAbsent, mountPointIsEmpty, diskIsAFile, diskLinksToItself
         case keyIsGone, keyIsEmpty, keyIsCut, keyIsTooLong, entryIsEmpty, entryIsTooLong
+        case keyIsAPipe, keyIsADevice, entryIsALink, entryIsOpenToOthers
 
         var code: TokenStoreError.Code {
             switch self {
             case .diskIsAbsent, .mountPointIsEmpty, .diskIsAFile, .diskLinksToItself: .unavailable
             case .keyIsGone, .keyIsEmpty, .keyIsCut, .keyIsTooLong, .entryIsEmpty, .entryIsTooLong: .corrupt
+            case .keyIsAPipe, .keyIsADevice, .entryIsALink, .entryIsOpenToOthers: .insecure
             }
         }
 
@@ -63,25 +67,32 @@ struct JournalFaultTests {
     }
 
     private func apply(_ fault: Fault) throws {
-        let entry = folder.appendingPathComponent(try #require(try folder.names.first { $0.hasSuffix(".json") }))
+        let (entry, elsewhere, manager) = (try entry, temporary.fresh(), FileManager.default)
         func resize(_ file: URL, to size: Int) { #expect(truncate(file.path, off_t(size)) == 0) }
         switch fault {
         case .mountPointIsEmpty:
-            let opened = try PrivateFolder.existing(folder)
-            let identity = FolderIdentity(device: 1 << 40, inode: opened.identity.inode, fileSystem: 0)
-            let descriptor = Descriptor(number: dup(opened.descriptor.number))
-            known.record(PrivateFolder(path: folder.path, descriptor: descriptor, access: .owner, identity: identity))
-            try FileManager.default.moveItem(at: folder, to: temporary.fresh())
+            known.record(try PrivateFolder.existing(folder, onDevice: 1 << 40))
+            try manager.moveItem(at: folder, to: elsewhere)
         case .diskIsAbsent, .diskIsAFile, .diskLinksToItself:
-            try FileManager.default.moveItem(at: disk, to: temporary.fresh())
+            try manager.moveItem(at: disk, to: elsewhere)
             if fault == .diskIsAFile { try Data().write(to: disk) }
             if fault == .diskLinksToItself { #expect(symlink(disk.path, disk.path) == 0) }
-        case .keyIsGone: try FileManager.default.removeItem(at: key)
+        case .keyIsGone: try manager.removeItem(at: key)
         case .keyIsEmpty: resize(key, to: 0)
         case .keyIsCut: resize(key, to: KeyedHash.keySize + 5)
         case .keyIsTooLong: resize(key, to: JournalKey.sizeLimit + 1)
         case .entryIsEmpty: resize(entry, to: 0)
         case .entryIsTooLong: resize(entry, to: 1 << 20)
+        case .keyIsAPipe:
+            try manager.removeItem(at: key)
+            #expect(mkfifo(key.path, 0o600) == 0)
+        case .keyIsADevice:
+            try manager.removeItem(at: key)
+            try manager.createSymbolicLink(atPath: key.path, withDestinationPath: "/dev/zero")
+        case .entryIsALink:
+            try manager.moveItem(at: entry, to: elsewhere)
+            try manager.createSymbolicLink(at: entry, withDestinationURL: elsewhere)
+        case .entryIsOpenToOthers: try entry.setPermissions(0o644)
         }
     }
 
@@ -112,7 +123,7 @@ struct JournalFaultTests {
     func `an update whose lock or folder is taken away meanwhile says so`(isFolder: Bool) async throws {
         try await noteSignOut()
         let (folder, away) = (folder, temporary.fresh())
-        let lock = folder.appendingPathComponent(try #require(try folder.names.first { $0.hasSuffix(".json.lock") }))
+        let lock = try entry.appendingPathExtension("lock")
         // The state folder is on another device: what is stored on this one is asked for between lock and write.
         let known = KnownFolders(stateFolder: "/dev") { _ in
             if isFolder { try? FileManager.default.moveItem(at: folder, to: away) }
@@ -130,21 +141,25 @@ struct JournalFaultTests {
         if !isFolder { #expect(try await self.journal().read().pending == signOut, "nothing is written") }
     }
 
-    @Test func `any flipped bit of the key is noticed`() async throws {
+    @Test func `S19: any flipped bit of an entry or of the key is noticed`() async throws {
         try await noteSignOut()
-        let content = try Data(contentsOf: key)
-        for bit in 0..<content.count * 8 {
-            var damaged = content
-            damaged[bit / 8] ^= 1 << (bit % 8)
-            try damaged.write(to: key)
-            try key.setPermissions(0o600)
-            #expect(await storeError { _ = try await journal().read() }?.code == .corrupt, "bit \(bit)")
+        for file in [try entry, key] {
+            let content = try Data(contentsOf: file)
+            for bit in 0..<content.count * 8 {
+                var damaged = content
+                damaged[bit / 8] ^= 1 << (bit % 8)
+                try file.writePrivately(damaged)
+                #expect(await storeError { _ = try await journal().read() }?.code == .corrupt, "bit \(bit)")
+            }
+            try file.writePrivately(content)
         }
+        #expect(try await journal().read().pending == signOut)
     }
 
     @Test func `the journal of an earlier version is read, and that version then reads an error`() async throws {
         for account in ["ada", "bob"] { try await noteSignOut(account) }
-        try removeChecksum()
+        // That version wrote no checksum.
+        try key.writePrivately(Data(contentsOf: key).prefix(KeyedHash.keySize))
         #expect(try await journal().read().pending == signOut)
         #expect(try await journal("eve").read().isEmpty, "an account that the earlier version has not seen")
         try await journal().update { entry in
@@ -161,11 +176,11 @@ struct JournalFaultTests {
         let opened = try PrivateFolder.existing(folder)
         let content = try #require(JournalKey(try Data(contentsOf: key)))
         let locks = try ["journals.lock", content.fileName(of: "store\0ada") + ".lock"].map { try opened.tryLock($0) }
-        let location = JournalLocation(folder: folder, anchor: disk)
-        let bob = FileSessionJournal(storeName: "store", account: "bob", writeLimit: .zero) { [location] }
-        try await bob.update { _ in SessionJournalEntry() }
-        let ada = FileSessionJournal(storeName: "store", account: "ada", writeLimit: .zero) { [location] }
-        #expect(await storeError { try await ada.update { _ in SessionJournalEntry() } }?.code == .busy)
+        try await journal("bob", writeLimit: .zero).update { _ in SessionJournalEntry() }
+        let error = await storeError {
+            try await journal("ada", writeLimit: .zero).update { _ in SessionJournalEntry() }
+        }
+        #expect(error?.code == .busy)
         for lock in locks { lock?.release() }
     }
 

@@ -19,46 +19,53 @@ struct KnownFoldersTests {
         try folder.makePrivateFolder()
     }
 
-    @Test func `a folder on another device gets a private marker and a private note`() throws {
-        known.record(try open(device: 1 << 40))
-        let note = URL(fileURLWithPath: known.note(of: folder.path))
+    /// The folder, as it would be on another disk.
+    private func otherDisk() throws -> PrivateFolder { try .existing(folder, onDevice: 1 << 40) }
+
+    private var note: URL { URL(fileURLWithPath: known.note(of: folder.path)) }
+
+    private func store(_ known: KnownFolders? = nil) -> FileTokenStore {
+        FileTokenStore(folder: folder, anchor: nil, known: known ?? self.known)
+    }
+
+    @Test func `a folder on another device gets a private marker and note, and is unavailable without the marker`()
+        throws
+    {
+        known.record(try otherDisk())
         for file in [note, folder.appendingPathComponent(KnownFolders.markerName)] {
             #expect(try file.permissions == "600")
         }
         #expect(try note.deletingLastPathComponent().permissions == "700")
-        let marker = try #require(known.marker(in: try open()))
+        let marker = try #require(known.marker(in: try .existing(folder)))
         try known.check(folder.path, marker: marker)
         #expect(known.recognizes(folder.path, marker: marker))
         #expect(!known.recognizes(folder.path, marker: nil))
         #expect(!known.recognizes(folder.path + "/other", marker: marker))
-    }
 
-    @Test func `a folder without its marker is unavailable, and the error names both remedies`() throws {
-        known.record(try open(device: 1 << 40))
         for marker in [nil, "another"] {
             let error = #expect(throws: TokenStoreError.self) { try known.check(folder.path, marker: marker) }
             #expect(error?.code == .unavailable)
             #expect(error?.reason.contains("mount its disk") == true)
-            #expect(error?.reason.hasSuffix("run: rm \(known.note(of: folder.path))") == true)
+            #expect(error?.reason.hasSuffix("run: rm \(note.path)") == true)
         }
-        try FileManager.default.removeItem(atPath: known.note(of: folder.path))
+        try FileManager.default.removeItem(at: note)
         try known.check(folder.path, marker: nil)
     }
 
     @Test func `a second host or state folder adopts the existing marker`() throws {
-        known.record(try open(device: 1 << 40))
-        let marker = known.marker(in: try open())
+        known.record(try otherDisk())
+        let marker = known.marker(in: try .existing(folder))
         let second = KnownFolders(stateFolder: temporary.fresh().path, isDurable: { _ in true })
-        second.record(try open(device: 1 << 40))
-        #expect(known.marker(in: try open()) == marker)
+        second.record(try otherDisk())
+        #expect(known.marker(in: try .existing(folder)) == marker)
         try second.check(folder.path, marker: marker)
         try known.check(folder.path, marker: marker)
     }
 
     @Test func `a folder on the device of the state folder, or in memory, has no note and no marker`() async throws {
-        known.record(try open())
-        KnownFolders(stateFolder: state.path, isDurable: { _ in false }).record(try open(device: 1 << 40))
-        try await FileTokenStore(folder: folder, anchor: nil, known: known).save(.numbered(1))
+        known.record(try .existing(folder))
+        KnownFolders(stateFolder: state.path, isDurable: { _ in false }).record(try otherDisk())
+        try await store().save(.numbered(1))
         #expect(try folder.names == ["default.json", "default.json.lock"])
         #expect(!FileManager.default.fileExists(atPath: state.path))
     }
@@ -98,20 +105,16 @@ struct KnownFoldersTests {
     func `a note that cannot be read makes the folder unavailable, whether it is there or not`(
         damage: Damage
     ) async throws {
-        known.record(try open(device: 1 << 40))
-        let note = URL(fileURLWithPath: known.note(of: folder.path))
+        known.record(try otherDisk())
         try damage.apply(to: note)
         for isMounted in [true, false] {
             if !isMounted { try FileManager.default.removeItem(at: folder) }
-            let store = FileTokenStore(folder: folder, anchor: nil, known: known)
-            await store.expectFailures(of: [.read, .save], .unavailable, "run: rm \(note.path)")
+            await store().expectFailures(of: [.load, .save], .unavailable, "run: rm \(note.path)")
         }
     }
 
     @Test func `G36: a note of a later version is not changed, and its folder counts as unknown`() async throws {
-        known.record(try open(device: 1 << 40))
-        let note = URL(fileURLWithPath: known.note(of: folder.path))
-        func store() -> FileTokenStore { FileTokenStore(folder: folder, anchor: nil, known: known) }
+        known.record(try otherDisk())
         var content = try JSONSerialization.jsonObject(with: Data(contentsOf: note)) as? [String: Any] ?? [:]
         content["disk"] = ["label"]
         try JSONSerialization.data(withJSONObject: content).write(to: note)
@@ -119,37 +122,23 @@ struct KnownFoldersTests {
 
         let later = Data(#"{"version":2,"folders":[]}"#.utf8)
         try later.write(to: note)
-        await store().expectFailures(of: [.read, .save], .unsupportedVersion, "update this program")
-        known.record(try open(device: 1 << 40))
+        await store().expectFailures(of: [.load, .save], .unsupportedVersion, "update this program")
+        known.record(try otherDisk())
         #expect(try Data(contentsOf: note) == later)
     }
 
     @Test func `tokens are saved even if the state folder is not writable`() async throws {
         let known = KnownFolders(stateFolder: "/proc/self", isDurable: { _ in true })
-        known.record(try open(device: 1 << 40))
-        let store = FileTokenStore(folder: folder, anchor: nil, known: known)
-        try await store.expectRoundTrip(of: .numbered(1))
+        known.record(try otherDisk())
+        try await store(known).expectRoundTrip(of: .numbered(1))
     }
 
     @Test func `a marker that could not be written is written with the next save`() throws {
         let place = folder.appendingPathComponent(KnownFolders.markerName)
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
-        #expect(!known.record(try open(device: 1 << 40)))
+        #expect(!known.record(try otherDisk()))
         try FileManager.default.removeItem(at: place)
-        #expect(known.record(try open(device: 1 << 40)))
-        #expect(FileManager.default.fileExists(atPath: known.note(of: folder.path)))
-    }
-
-    /// The folder, as it would be on a device.
-    private func open(device: UInt64? = nil) throws -> PrivateFolder {
-        let folder = try PrivateFolder.existing(folder)
-        guard let device else { return folder }
-        let identity = FolderIdentity(device: device, inode: folder.identity.inode, fileSystem: 0)
-        return PrivateFolder(
-            path: self.folder.path,
-            descriptor: Descriptor(number: dup(folder.descriptor.number)),
-            access: .owner,
-            identity: identity
-        )
+        #expect(known.record(try otherDisk()))
+        #expect(FileManager.default.fileExists(atPath: note.path))
     }
 }

@@ -11,6 +11,13 @@ import Testing
     private let folder = TemporaryFolder()
     private let model = ModelKeychain()
 
+    /// Tokens without a known expiry.
+    private func bundle(_ generation: Int = 0) -> TokenBundle {
+        TokenBundle(
+            accessToken: "access-\(generation)", refreshToken: "refresh-\(generation)",
+            session: SessionID(rawValue: "ada"), generation: generation)
+    }
+
     /// The owner's store, a place for followers, and the store that publishes there.
     private func stores(
         at location: KeychainLocation
@@ -23,36 +30,27 @@ import Testing
 
     @Test func `G29: followers get an item of their own, which never holds the refresh token`() async throws {
         let (owner, place, store) = stores(at: .init(service: "org.example.articles.followers", account: "anna"))
-        var bundle = TokenBundle(
-            accessToken: "access-0", refreshToken: "refresh-0", session: SessionID(rawValue: "ada"))
-        try await store.save(bundle)
-        #expect(await store.settle())
-        #expect(try await place.read() == .active(bundle.withoutRefreshToken))
-        #expect(try await owner.read() == .active(bundle))
-        bundle = TokenBundle(
-            accessToken: "access-1", refreshToken: "refresh-1", session: bundle.session, generation: 1)
-        try await store.save(bundle)
-        #expect(await store.settle())
+        for bundle in [bundle(), bundle(1)] {
+            try await store.save(bundle)
+            #expect(await store.settle())
+            #expect(try await place.read() == .active(bundle.withoutRefreshToken))
+            #expect(try await owner.read() == .active(bundle))
+        }
         let items = model.items.filter { $0.location.accessGroup == "shared.group" }.compactMap(\.data)
         let text = String(decoding: items.joined(), as: UTF8.self)
         #expect(text.contains("access-1") && !text.contains("refresh-"))
-        try await store.update { _ in
-            .tombstone(SessionTombstone(session: SessionID(rawValue: "ada"), reason: .byUser, date: Date()))
-        }
+        let end = SessionTombstone(
+            session: bundle().session, reason: .byUser, date: Date(timeIntervalSinceReferenceDate: 8e8))
+        try await store.update { _ in .tombstone(end) }
         #expect(await store.settle())
-        guard case .tombstone(let end) = try await place.read() else {
-            Issue.record("the end of the session is not published")
-            return
-        }
-        #expect(end.reason == .byUser)
+        #expect(try await place.read() == .tombstone(end))
     }
 
     @Test func `An item that a search for the owner's item finds too is no place for followers`() async throws {
         let (owner, _, store) = stores(at: .own)
-        let bundle = TokenBundle(accessToken: "access-0", refreshToken: "refresh-0", session: SessionID())
-        try await store.save(bundle)
+        try await store.save(bundle())
         #expect(await !store.settle())
         #expect(model.items.map(\.location.accessGroup) == ["own.group"])
-        #expect(try await owner.read() == .active(bundle))
+        #expect(try await owner.read() == .active(bundle()))
     }
 }

@@ -17,19 +17,17 @@ struct KeychainCrashTests {
         case severalAtOnce
 
         var predecessors: [KeychainPredecessor] {
-            let older = KeychainPredecessor.bundle(at: .older)
-            let separate = KeychainPredecessor.separateTokens(access: .access, refresh: .refresh)
             switch self {
-            case .olderService: return [older]
-            case .separateTokens: return [separate]
-            case .otherGroup: return [.bundle(at: .own)]
+            case .olderService: [.bundle(at: .older)]
+            case .separateTokens: [.twoTokens]
+            case .otherGroup: [.bundle(at: .own)]
             case .olderFormat:
-                return [
+                [
                     .bundle(at: location) { data in
                         TokenBundle(accessToken: String(decoding: data, as: UTF8.self), refreshToken: "refresh-1")
                     }
                 ]
-            case .severalAtOnce: return [older, separate]
+            case .severalAtOnce: [.bundle(at: .older), .twoTokens]
             }
         }
 
@@ -37,18 +35,15 @@ struct KeychainCrashTests {
 
         func model() throws -> ModelKeychain {
             let model = ModelKeychain()
-            let bundle = TokenBundle.numbered(1)
+            let bundle = try TokenBundle.numbered(1).stored
             switch self {
-            case .olderService: try model.insert(bundle.stored, at: .older)
-            case .otherGroup: try model.insert(bundle.stored, at: .own)
+            case .olderService: model.insert(bundle, at: .older)
+            case .otherGroup: model.insert(bundle, at: .own)
             case .olderFormat: model.insert(Data("access-1".utf8), at: location)
-            case .severalAtOnce: try model.insert(bundle.stored, at: .older)
-            case .separateTokens: break
-            }
-            if self == .separateTokens || self == .severalAtOnce {
-                let token = self == .separateTokens ? "1" : "0"
-                model.insert(Data("access-\(token)".utf8), at: .access)
-                model.insert(Data("refresh-\(token)".utf8), at: .refresh)
+            case .separateTokens: model.insertTokens("access-1", "refresh-1")
+            case .severalAtOnce:
+                model.insert(bundle, at: .older)
+                model.insertTokens("access-0", "refresh-0")
             }
             return model
         }

@@ -32,24 +32,17 @@ struct KeychainFailureTests {
         #expect(model.items == before)
     }
 
-    @Test func `not found is unavailable before protected data is available`() async throws {
-        let store = KeychainTokenStore.over(model) { false }
-        for call in [{ _ = try await store.load() }, { try await store.delete() }] as [() async throws -> Void] {
-            let error = await #expect(throws: TokenStoreError.self) { try await call() }
-            #expect(error?.code == .unavailable)
-            #expect(error?.cause as? KeychainStatus == .itemNotFound)
-        }
-    }
-
     @Test func `a prewarmed launch does not sign the user out`() async throws {
         let isAvailable = Flag(false)
         let store = KeychainTokenStore.over(model) { isAvailable.isSet }
         try model.insert(TokenBundle.numbered(1).stored, at: .own)
         for protection in [ModelKeychain.Protection.beforeFirstUnlock, .beforeFirstUnlockAndHidden] {
             model.set(protection)
-            #expect(await storeError { _ = try await store.load() }?.code == .unavailable)
-            #expect(await storeError { try await store.save(.numbered(2)) }?.code == .unavailable)
-            #expect(await storeError { try await store.delete() }?.code == .unavailable)
+            await store.expectFailures(.unavailable)
+        }
+        for call in [{ _ = try await store.load() }, { try await store.delete() }] as [() async throws -> Void] {
+            let error = await #expect(throws: TokenStoreError.self) { try await call() }
+            #expect(error?.cause as? KeychainStatus == .itemNotFound)
         }
         model.set(.unlocked)
         isAvailable.isSet = true
@@ -108,8 +101,7 @@ struct KeychainFailureTests {
     @Test func `an item of a later version is changed by delete only`() async throws {
         model.insert(.ofLaterVersion, at: .own)
         let store = KeychainTokenStore.over(model)
-        #expect(await storeError { _ = try await store.load() }?.code == .unsupportedVersion)
-        #expect(await storeError { try await store.save(.numbered(1)) }?.code == .unsupportedVersion)
+        await store.expectFailures(of: [.load, .save], .unsupportedVersion)
         #expect(model.data(at: .own) == .ofLaterVersion)
         try await store.delete()
         #expect(try await store.load() == nil)
@@ -118,24 +110,18 @@ struct KeychainFailureTests {
 
 @Suite("A status of the Keychain has its documented name and number")
 struct KeychainStatusTests {
-    @Test(arguments: [
-        (KeychainStatus.success, "errSecSuccess (0)"),
-        (.ioFailed, "errSecIO (-36)"),
-        (.invalidParameter, "errSecParam (-50)"),
-        (.userCancelled, "errSecUserCanceled (-128)"),
-        (.notAvailable, "errSecNotAvailable (-25291)"),
-        (.authenticationFailed, "errSecAuthFailed (-25293)"),
-        (.duplicateItem, "errSecDuplicateItem (-25299)"),
-        (.itemNotFound, "errSecItemNotFound (-25300)"),
-        (.interactionNotAllowed, "errSecInteractionNotAllowed (-25308)"),
-        (.interactionRequired, "errSecInteractionRequired (-25315)"),
-        (.inDarkWake, "errSecInDarkWake (-25320)"),
-        (.decodingFailed, "errSecDecode (-26275)"),
-        (.missingEntitlement, "errSecMissingEntitlement (-34018)"),
-        (KeychainStatus(rawValue: -1), "OSStatus -1"),
-    ])
-    func `a status is described by both`(row: (status: KeychainStatus, description: String)) {
-        #expect(row.status.description == row.description)
+    @Test(
+        arguments: [
+            (.success, "errSecSuccess (0)"), (.ioFailed, "errSecIO (-36)"), (.invalidParameter, "errSecParam (-50)"),
+            (.userCancelled, "errSecUserCanceled (-128)"), (.notAvailable, "errSecNotAvailable (-25291)"),
+            (.authenticationFailed, "errSecAuthFailed (-25293)"), (.duplicateItem, "errSecDuplicateItem (-25299)"),
+            (.itemNotFound, "errSecItemNotFound (-25300)"), (.inDarkWake, "errSecInDarkWake (-25320)"),
+            (.interactionNotAllowed, "errSecInteractionNotAllowed (-25308)"),
+            (.interactionRequired, "errSecInteractionRequired (-25315)"), (.decodingFailed, "errSecDecode (-26275)"),
+            (.missingEntitlement, "errSecMissingEntitlement (-34018)"), (.init(rawValue: -1), "OSStatus -1"),
+        ] as [(KeychainStatus, String)])
+    func `a status is described by both`(status: KeychainStatus, description: String) {
+        #expect(status.description == description)
     }
 
     @Test func `an error names the call, the location and the meaning of the status`() {

@@ -21,12 +21,7 @@ extension KeychainTokenStore {
         isProtectedDataAvailable: @escaping @Sendable () async -> Bool = { true }
     ) -> KeychainTokenStore {
         let item = TokenItem(
-            items: items,
-            location: location,
-            accessibility: accessibility,
-            predecessors: predecessors,
-            marker: marker
-        )
+            items: items, location: location, accessibility: accessibility, predecessors: predecessors, marker: marker)
         return KeychainTokenStore(item: item, isProtectedDataAvailable: isProtectedDataAvailable)
     }
 }
@@ -36,6 +31,21 @@ extension KeychainTokenStore {
     func sharedOnModel(lockFile: URL, clock: any TimeSource = SystemTimeSource()) -> SharedKeychainTokenStore {
         let signal: any ChangeSignal = (item.items as? ModelKeychain)?.signal ?? AbsentChangeSignal()
         return shared(lockFile: lockFile, clock: clock, signal: signal)
+    }
+}
+
+extension KeychainPredecessor {
+    static let twoTokens = KeychainPredecessor.separateTokens(access: .access, refresh: .refresh)
+}
+
+extension ModelKeychain {
+    /// The older Keychain of a Mac, and no other.
+    static var ofAnOlderMac: ModelKeychain { ModelKeychain(groups: [], hasFileBasedKeychain: true) }
+
+    /// Adds tokens in items of their own.
+    func insertTokens(_ access: String? = "access-0", _ refresh: String? = "refresh-0") {
+        if let access { insert(Data(access.utf8), at: .access) }
+        if let refresh { insert(Data(refresh.utf8), at: .refresh) }
     }
 }
 

@@ -10,13 +10,13 @@ import Testing
 struct KeychainInstallTests {
     private let model = ModelKeychain()
     private let mark = Flag(false)
+    private let folder = TemporaryFolder()
 
     /// Leaves items of an earlier installation.
     init() throws {
         try model.insert(TokenBundle.numbered(1).stored, at: .own)
         try model.insert(TokenBundle.numbered(2).stored, at: .older)
-        model.insert(Data("access".utf8), at: .access)
-        model.insert(Data("refresh".utf8), at: .refresh)
+        model.insertTokens()
     }
 
     private var marker: InstallMarker {
@@ -28,11 +28,8 @@ struct KeychainInstallTests {
         isProtectedDataAvailable: @escaping @Sendable () async -> Bool = { true }
     ) -> KeychainTokenStore {
         .over(
-            model,
-            predecessors: [.bundle(at: .older), .separateTokens(access: .access, refresh: .refresh)],
-            marker: marker ?? self.marker,
-            isProtectedDataAvailable: isProtectedDataAvailable
-        )
+            model, predecessors: [.bundle(at: .older), .twoTokens], marker: marker ?? self.marker,
+            isProtectedDataAvailable: isProtectedDataAvailable)
     }
 
     @Test func `a new installation starts empty, wherever the tokens were before`() async throws {
@@ -53,8 +50,7 @@ struct KeychainInstallTests {
         let before = model.items
         let isAvailable = Flag(false)
         let store = store { isAvailable.isSet }
-        #expect(await storeError { _ = try await store.load() }?.code == .unavailable)
-        #expect(await storeError { try await store.save(.numbered(5)) }?.code == .unavailable)
+        await store.expectFailures(of: [.load, .save], .unavailable)
         #expect(model.items == before)
         #expect(!mark.isSet)
         mark.isSet = true
@@ -76,20 +72,14 @@ struct KeychainInstallTests {
         let obstacle = try TemporaryFile(Data())
         let file = InstallMarker.file(at: obstacle.url.appendingPathComponent("installed"))
         for marker in [file, InstallMarker(isSet: { throw ScriptedFailure() }, set: {})] {
-            let store = store(marker)
-            #expect(await storeError { _ = try await store.load() }?.code == .unavailable)
-            #expect(await storeError { try await store.save(.numbered(5)) }?.code == .unavailable)
+            await store(marker).expectFailures(of: [.load, .save], .unavailable)
             #expect(model.items == before)
         }
     }
 
     @Test func `nothing is saved before the marker is set`() async throws {
-        let markers = [
-            InstallMarker(isSet: { false }, set: { throw ScriptedFailure() }),
-            InstallMarker(isSet: { false }, set: {}),
-        ]
-        for marker in markers {
-            #expect(await storeError { try await store(marker).save(.numbered(5)) }?.code == .unavailable)
+        for set in [{ throw ScriptedFailure() }, {}] as [@Sendable () throws -> Void] {
+            await store(InstallMarker(isSet: { false }, set: set)).expectFailures(of: [.save], .unavailable)
             #expect(model.items.isEmpty)
         }
     }
@@ -105,12 +95,10 @@ struct KeychainInstallTests {
     }
 
     @Test func `a file is a marker that the first call creates, together with its folder`() async throws {
-        let folder = TemporaryFolder()
         let file = folder.fresh().appendingPathComponent("Application Support/installed")
         #expect(try await store(.file(at: file)).load() == nil)
         #expect(FileManager.default.fileExists(atPath: file.path))
         try await store(.file(at: file)).save(.numbered(5))
-        #expect(try await store(.file(at: file)).load() == .numbered(5))
         model.set(.locked)
         #expect(try await store(.file(at: file)) { false }.load() == .numbered(5))
     }
@@ -118,18 +106,16 @@ struct KeychainInstallTests {
     @Test func `the first launch of an extension ends no session where the marker is in the shared container`()
         async throws
     {
-        let folder = TemporaryFolder()
-        let group = folder.fresh().appendingPathComponent("installed")
-        try await store(.file(at: group)).save(.numbered(5))
-        #expect(try await store(.file(at: group)).load() == .numbered(5))
+        let group = InstallMarker.file(at: folder.fresh().appendingPathComponent("installed"))
+        try await store(group).save(.numbered(5))
+        #expect(try await store(group).load() == .numbered(5))
         // With a container of its own the extension is a new installation.
         #expect(try await store(.file(at: folder.fresh().appendingPathComponent("installed"))).load() == nil)
-        #expect(try await store(.file(at: group)).load() == nil)
+        #expect(try await store(group).load() == nil)
     }
 
     @Test func `an update that introduces the marker keeps the session where something older counts, too`() async throws
     {
-        let folder = TemporaryFolder()
         let database = Flag(true)
         let file = InstallMarker.file(at: folder.fresh().appendingPathComponent("installed"))
         let marker = InstallMarker(isSet: { try file.isSet() || database.isSet }, set: file.set)

@@ -31,29 +31,23 @@ struct KeychainLocationTests {
     }
 
     @Test func `the store's own location is not a predecessor`() async throws {
-        let predecessors: [KeychainPredecessor] = [
-            .bundle(at: .own), .separateTokens(access: .own, refresh: .refresh),
-        ]
+        let predecessors = [KeychainPredecessor.bundle(at: .own), .separateTokens(access: .own, refresh: .refresh)]
         let store = KeychainTokenStore.over(model, predecessors: predecessors)
         try await store.expectRoundTrip(of: .numbered(1))
         #expect(try await KeychainTokenStore.over(model, predecessors: predecessors).load() == .numbered(1))
         #expect(model.items.count == 1)
     }
 
-    @Test func `on a Mac a bundle moves from the older Keychain to the other`() async throws {
-        let model = ModelKeychain(hasFileBasedKeychain: true)
+    @Test(arguments: [true, false])
+    func `a bundle moves from the older Keychain of a Mac; other devices have one Keychain, and nothing moves`(
+        isMac: Bool
+    ) async throws {
+        let model = ModelKeychain(hasFileBasedKeychain: isMac)
         let old = KeychainLocation(service: "org.example.articles", account: "anna", keychain: .fileBased)
-        try model.insert(TokenBundle.numbered(1).stored, at: old)
+        try model.insert(TokenBundle.numbered(1).stored, at: isMac ? old : .own)
         let store = KeychainTokenStore.over(model, predecessors: [.bundle(at: old)])
         #expect(try await store.load() == .numbered(1))
         #expect(model.items.map(\.location) == [.own.inGroup("own.group")])
-    }
-
-    @Test func `on other devices both Keychains are one, and nothing moves`() async throws {
-        let old = KeychainLocation(service: "org.example.articles", account: "anna", keychain: .fileBased)
-        try model.insert(TokenBundle.numbered(1).stored, at: .own)
-        let store = KeychainTokenStore.over(model, predecessors: [.bundle(at: old)])
-        #expect(try await store.load() == .numbered(1))
         try await store.save(.numbered(2))
         #expect(try await KeychainTokenStore.over(model, predecessors: [.bundle(at: old)]).load() == .numbered(2))
         #expect(model.items.count == 1)

@@ -53,20 +53,19 @@ struct KeychainSavingTests {
         #expect(try await store.load() == .numbered(1))
     }
 
-    @Test(arguments: [KeychainAccessibility.afterFirstUnlockThisDeviceOnly, .whenUnlockedThisDeviceOnly])
-    func `a save sets the store's accessibility of a new or existing item`(
-        accessibility: KeychainAccessibility
-    ) async throws {
-        let other: KeychainAccessibility =
-            accessibility == .whenUnlockedThisDeviceOnly ? .afterFirstUnlockThisDeviceOnly : .whenUnlockedThisDeviceOnly
-        try await KeychainTokenStore.over(model, accessibility: other).save(.numbered(1))
-        #expect(model.items.map(\.accessibility) == [other])
-        try await KeychainTokenStore.over(model, accessibility: accessibility).save(.numbered(2))
-        #expect(model.items.map(\.accessibility) == [accessibility])
+    @Test func `a save sets the store's accessibility of a new or existing item`() async throws {
+        let both = [KeychainAccessibility.afterFirstUnlockThisDeviceOnly, .whenUnlockedThisDeviceOnly]
+        for order in [both, both.reversed()] {
+            let model = ModelKeychain()
+            for (number, accessibility) in order.enumerated() {
+                try await KeychainTokenStore.over(model, accessibility: accessibility).save(.numbered(number))
+                #expect(model.items.map(\.accessibility) == [accessibility])
+            }
+        }
     }
 
     @Test func `calls of a Mac's older Keychain have no group and no accessibility`() async throws {
-        let mac = ScriptedKeychain(ModelKeychain(groups: [], hasFileBasedKeychain: true))
+        let mac = ScriptedKeychain(ModelKeychain.ofAnOlderMac)
         let location = KeychainLocation(service: "articles", accessGroup: "shared.group", keychain: .fileBased)
         try await KeychainTokenStore.over(mac, at: location).save(.numbered(1))
         #expect(mac.asked.allSatisfy { $0.accessibility == nil && $0.location.accessGroup == nil })
@@ -107,7 +106,7 @@ struct KeychainSavingTests {
     }
 
     @Test func `a sign-out removes every item of a Mac's older Keychain, which deletes one at a time`() async throws {
-        let mac = ModelKeychain(groups: [], hasFileBasedKeychain: true)
+        let mac = ModelKeychain.ofAnOlderMac
         let location = KeychainLocation(service: "articles", keychain: .fileBased)
         for generation in 1...3 { try mac.insert(TokenBundle.numbered(generation).stored, at: location) }
         let store = KeychainTokenStore.over(mac, at: location)

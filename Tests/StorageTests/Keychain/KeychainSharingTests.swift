@@ -27,11 +27,16 @@ struct KeychainSharingTests {
         isProtectedDataAvailable: @escaping @Sendable () async -> Bool = { true }
     ) -> SharedKeychainTokenStore {
         KeychainTokenStore.over(
-            items ?? model,
-            predecessors: predecessors,
-            isProtectedDataAvailable: isProtectedDataAvailable
+            items ?? model, predecessors: predecessors, isProtectedDataAvailable: isProtectedDataAvailable
         )
         .sharedOnModel(lockFile: lockFile)
+    }
+
+    /// The store of a process that waits for the write lock no longer than a limit.
+    private func process(waitingToWrite limit: Duration) -> KeychainTokenStore {
+        var item = process().store.item
+        item.lockFile = KeychainLockFile(lockFile, writingLimit: limit)
+        return KeychainTokenStore(item: item, isProtectedDataAvailable: { true })
     }
 
     /// The arguments of the updates, in order.
@@ -45,66 +50,56 @@ struct KeychainSharingTests {
     }
 
     @Test func `processes that move the tokens at once agree on one session`() async throws {
-        model.insert(Data("access-0".utf8), at: .access)
-        model.insert(Data("refresh-0".utf8), at: .refresh)
+        model.insertTokens()
         let bundles = try await withThrowingTaskGroup(of: TokenBundle?.self) { group in
             for _ in 1...8 {
-                let process = process([.separateTokens(access: .access, refresh: .refresh)])
+                let process = process([.twoTokens])
                 group.addTask { try await process.load() }
             }
             return try await group.reduce(into: Set<TokenBundle?>()) { $0.insert($1) }
         }
-        #expect(bundles.count == 1)
-        #expect(bundles.first??.refreshToken == "refresh-0")
+        #expect(bundles.count == 1 && bundles.first??.refreshToken == "refresh-0")
     }
 
-    @Test func `while another process writes, a write is busy, and a read never returns none`() async throws {
-        var item = process().store.item
-        item.lockFile = KeychainLockFile(lockFile, writingLimit: .zero)
-        let impatient = KeychainTokenStore(item: item, isProtectedDataAvailable: { true })
+    @Test func `while another process writes, a write is busy after a limit, and a read never returns none`()
+        async throws
+    {
+        let (impatient, patient) = (process(waitingToWrite: .zero), process(waitingToWrite: .seconds(600)))
         let writing = try KeychainLockFile(lockFile).lockForWriting()
-        #expect(await storeError { try await impatient.save(.numbered(1)) }?.code == .busy)
-        #expect(await storeError { try await impatient.delete() }?.code == .busy)
-        #expect(await storeError { _ = try await impatient.load() }?.code == .busy)
-        #expect(model.items.isEmpty)
-        writing.release()
-        try await impatient.expectRoundTrip(of: .numbered(1))
-    }
-
-    @Test func `a write waits for the end of another write`() async throws {
+        await impatient.expectFailures(.busy)
         // The limit is long for busy machines: the release ends the wait.
-        var item = process().store.item
-        item.lockFile = KeychainLockFile(lockFile, writingLimit: .seconds(600))
-        let patient = KeychainTokenStore(item: item, isProtectedDataAvailable: { true })
-        let writing = try KeychainLockFile(lockFile).lockForWriting()
         let save = Task { try await patient.save(.numbered(1)) }
         for _ in 1...10 { await Task.yield() }
         #expect(model.items.isEmpty)
         writing.release()
         try await save.value
         #expect(try await process().load() == .numbered(1))
+        try await impatient.expectRoundTrip(of: .numbered(2))
     }
 
     @Test func `a wait for a lease ends at its limit, on the injected clock`() async throws {
         let clock = ManualTimeSource()
         let lease = try await process().lease(waitingAtMost: .zero)
-        let waiter = Task {
-            try await KeychainTokenStore.over(model).sharedOnModel(lockFile: lockFile, clock: clock)
-                .lease(waitingAtMost: .seconds(3_600))
-        }
+        let waiting = KeychainTokenStore.over(model).sharedOnModel(lockFile: lockFile, clock: clock)
+        let waiter = Task { try await waiting.lease(waitingAtMost: .seconds(3_600)) }
         try await clock.advance(by: .seconds(3_600), whenAsleep: 1)
         #expect(await storeError { _ = try await waiter.value }?.code == .busy)
         await lease.release()
     }
 
-    @Test func `the folder of the lock file need not be private, and is created if it is missing`() async throws {
+    @Test func `the folder of the lock files need not be private, is created if it is missing, and they stay empty`()
+        async throws
+    {
         try folder.url.setPermissions(0o755)
         try await process().save(.numbered(1))
-        let deep = folder.fresh().appendingPathComponent("anna.lease")
-        let store = KeychainTokenStore.over(model).sharedOnModel(lockFile: deep)
-        #expect(try await store.load() == .numbered(1))
-        await (try await store.lease(waitingAtMost: .zero)).release()
-        #expect(FileManager.default.fileExists(atPath: deep.path))
+        let deep = folder.fresh()
+        let store = KeychainTokenStore.over(model).sharedOnModel(lockFile: deep.appendingPathComponent("anna.lease"))
+        let lease = try await store.lease(waitingAtMost: .zero)
+        try await store.save(.numbered(2))
+        await lease.release()
+        #expect(try await process().load() == .numbered(2))
+        #expect(try deep.names == ["anna.lease", "anna.lease.writing"])
+        for name in try deep.names { #expect(try Data(contentsOf: deep.appendingPathComponent(name)).isEmpty) }
     }
 
     @Test func `a lock file that is a link is refused, and nothing is written`() async throws {
@@ -113,20 +108,8 @@ struct KeychainSharingTests {
             let link = folder.url.appendingPathComponent(name)
             try FileManager.default.createSymbolicLink(at: link, withDestinationURL: target)
         }
-        #expect(await storeError { _ = try await process().lease(waitingAtMost: .zero) }?.code == .insecure)
-        #expect(await storeError { try await process().save(.numbered(1)) }?.code == .insecure)
+        await process().expectFailures(of: [.lease, .save], .insecure)
         #expect(model.items.isEmpty)
-    }
-
-    @Test func `the lock files stay empty`() async throws {
-        try await process().save(.numbered(1))
-        let lease = try await process().lease(waitingAtMost: .zero)
-        try await process().save(.numbered(2))
-        await lease.release()
-        #expect(try folder.url.names == ["anna.lease", "anna.lease.writing"])
-        for name in try folder.url.names {
-            #expect(try Data(contentsOf: folder.url.appendingPathComponent(name)).isEmpty)
-        }
     }
 
     @Test func `an item that cannot be decrypted is a failure to the change, and unavailable to a read`() async throws {
@@ -138,28 +121,24 @@ struct KeychainSharingTests {
     }
 
     @Test func `every other failure is thrown, and the change is not called`() async throws {
-        model.insert(.ofLaterVersion, at: .own)
-        let change: @Sendable (Found) -> StoredSession? = { _ in
-            Issue.record("the change was called")
-            return .empty
-        }
-        #expect(await storeError { try await process().update(change) }?.code == .unsupportedVersion)
-        let refusing = ScriptedKeychain(model)
-        refusing.fail(.copyMatching, with: .interactionNotAllowed)
-        #expect(await storeError { try await process(over: refusing).update(change) }?.code == .unavailable)
-        #expect(model.data(at: .own) == .ofLaterVersion)
-    }
-
-    @Test func `not found is unavailable to a change before protected data is available`() async throws {
         let isAvailable = Flag(false)
         let store = process { isAvailable.isSet }
-        let error = await storeError {
-            try await store.update { _ in
-                Issue.record("the change was called")
-                return .empty
+        let (refusing, later) = (ScriptedKeychain(model), ModelKeychain())
+        refusing.fail(.copyMatching, with: .interactionNotAllowed)
+        later.insert(.ofLaterVersion, at: .own)
+        for (store, code) in [
+            (process(over: later), .unsupportedVersion), (process(over: refusing), .unavailable),
+            (store, .unavailable),  // not found, before protected data is available
+        ] as [(SharedKeychainTokenStore, TokenStoreError.Code)] {
+            let error = await storeError {
+                try await store.update { _ in
+                    Issue.record("the change was called")
+                    return .empty
+                }
             }
+            #expect(error?.code == code)
         }
-        #expect(error?.code == .unavailable)
+        #expect(later.data(at: .own) == .ofLaterVersion)
         isAvailable.isSet = true
         #expect(try await found(by: store, storing: .active(.numbered(1))) == [.success(.empty)])
         isAvailable.isSet = false
@@ -177,9 +156,8 @@ struct KeychainSharingTests {
     }
 
     @Test func `a predecessor is moved first, so that every change gets the same session`() async throws {
-        model.insert(Data("access-0".utf8), at: .access)
-        model.insert(Data("refresh-0".utf8), at: .refresh)
-        let store = process([.separateTokens(access: .access, refresh: .refresh)])
+        model.insertTokens()
+        let store = process([.twoTokens])
         let first = try await found(by: store)
         #expect(first == (try await found(by: store)))
         #expect(try first.first?.get().bundle?.refreshToken == "refresh-0")

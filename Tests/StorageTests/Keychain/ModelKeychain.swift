@@ -4,9 +4,7 @@ import Foundation
 
 @testable import Storage
 
-/// A Keychain in memory that behaves as documented. `ModelKeychainTests` has its rules.
-///
-/// Tests over it show that the store is correct if the Keychain behaves as documented.
+/// A Keychain in memory that behaves as documented. Tests over it show that the store is correct if the Keychain does.
 final class ModelKeychain: KeychainItems {
     /// What the device's user has done.
     enum Protection: Sendable, CaseIterable {
@@ -23,7 +21,6 @@ final class ModelKeychain: KeychainItems {
 
     struct Item: Sendable, Hashable {
         let location: KeychainLocation
-        var isSynchronizable = false
         var accessibility: KeychainAccessibility?
         var data: Data?
     }
@@ -99,7 +96,7 @@ final class ModelKeychain: KeychainItems {
         let item = Item(location: location.inGroup(group), accessibility: values.accessibility, data: values.data)
         try state.withLock { state throws(KeychainStatus) in
             try checkIsUnlocked(item, state)
-            let isThere = state.items.contains { $0.location == item.location && !$0.isSynchronizable }
+            let isThere = state.items.contains { $0.location == item.location }
             if isThere { throw .duplicateItem }
             state.items.append(item)
         }
@@ -150,7 +147,7 @@ final class ModelKeychain: KeychainItems {
     private func matches(_ location: KeychainLocation, in state: State) throws(KeychainStatus) -> [Int] {
         let found = state.items.indices.filter { index in
             let item = state.items[index]
-            guard location.covers(item.location), !item.isSynchronizable else { return false }
+            guard location.covers(item.location) else { return false }
             if location.keychain == .fileBased { return true }
             return state.protection != .beforeFirstUnlockAndHidden && groups.contains(item.location.accessGroup ?? "")
         }

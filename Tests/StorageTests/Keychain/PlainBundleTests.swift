@@ -15,28 +15,30 @@ import Testing
 
     private let model = ModelKeychain()
 
+    private func store(at location: KeychainLocation = .own) -> KeychainTokenStore {
+        .over(model, predecessors: [.plainBundle(at: location)])
+    }
+
     @Test(arguments: [KeychainLocation.own, .older])
     func `an update from an application with a plain bundle stays signed in`(_ location: KeychainLocation) async throws
     {
         model.insert(try JSONEncoder().encode(PlainBundle()), at: location)
-        let store = KeychainTokenStore.over(model, predecessors: [.plainBundle(at: location)])
+        let store = store(at: location)
         let bundle = try #require(try await store.load())
         #expect(bundle.accessToken == "access-0" && bundle.refreshToken == "refresh-0" && bundle.generation == 0)
         #expect(bundle.expiresAt == Date(timeIntervalSinceReferenceDate: 813_456_000))
         // It is one session from now on, and later starts, saves and the sign-out are as ever.
         #expect(model.items.map(\.location) == [.own.inGroup("own.group")])
         #expect(try model.data(at: .own) == bundle.stored)
-        #expect(try await KeychainTokenStore.over(model, predecessors: [.plainBundle(at: location)]).load() == bundle)
-        let next = TokenBundle(
-            accessToken: "access-1", refreshToken: "refresh-1", session: bundle.session, generation: 1)
-        try await store.expectRoundTrip(of: next)
+        #expect(try await self.store(at: location).load() == bundle)
+        try await store.expectRoundTrip(of: .numbered(1, of: bundle.session))
         try await store.delete()
         #expect(try await store.load() == nil)
     }
 
     @Test func `without an expiry or a refresh token it is a session too`() async throws {
         model.insert(try JSONEncoder().encode(PlainBundle(refreshToken: nil, expiresAt: nil)), at: .own)
-        let bundle = try await KeychainTokenStore.over(model, predecessors: [.plainBundle(at: .own)]).load()
+        let bundle = try await store().load()
         #expect(bundle?.accessToken == "access-0" && bundle?.refreshToken == nil && bundle?.expiresAt == nil)
     }
 
@@ -56,7 +58,7 @@ import Testing
     func `anything else is corrupt, and stays until a sign-in`(_ text: String, location: KeychainLocation) async throws
     {
         model.insert(Data(text.utf8), at: location)
-        let store = KeychainTokenStore.over(model, predecessors: [.plainBundle(at: location)])
+        let store = store(at: location)
         let error = await #expect(throws: TokenStoreError.self) { _ = try await store.load() }
         #expect(error?.code == .corrupt && error?.cause == nil, "the error of a reader might quote the data")
         #expect(model.data(at: location) == Data(text.utf8))

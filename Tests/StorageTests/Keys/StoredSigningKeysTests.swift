@@ -50,10 +50,7 @@ struct StoredSigningKeysTests: TemporaryStoreTests {
         let file = FileTokenStore(folder: folder, account: thumbprint).file
         #expect(try file.permissions == "600")
         try file.setPermissions(0o644)
-        let error = try await #require(throws: TokenStoreError.self) {
-            try await keys.key(withThumbprint: thumbprint)
-        }
-        #expect(error.code == .insecure)
+        #expect(await storeError { _ = try await keys.key(withThumbprint: thumbprint) }?.code == .insecure)
         try file.setPermissions(0o600)
         #expect(try await keys.key(withThumbprint: thumbprint) != nil)
     }
@@ -65,10 +62,8 @@ struct StoredSigningKeysTests: TemporaryStoreTests {
 
         let away = folder.appendingPathExtension("away")
         try FileManager.default.moveItem(at: folder, to: away)
-        let error = try await #require(throws: TokenStoreError.self) {
-            try await keys.key(withThumbprint: thumbprint)
-        }
-        #expect(error.code == .unavailable, "its disk is not mounted")
+        let error = await storeError { _ = try await keys.key(withThumbprint: thumbprint) }
+        #expect(error?.code == .unavailable, "its disk is not mounted")
         try FileManager.default.moveItem(at: away, to: folder)
 
         try await keys.deleteKey(withThumbprint: thumbprint)
@@ -77,34 +72,27 @@ struct StoredSigningKeysTests: TemporaryStoreTests {
     }
 
     @Test func `what is stored for a key and is none, or another one, is corrupt`() async throws {
-        let stores = MemoryTokenStore()
-        let keys = StoredSigningKeys { _ in stores }
+        let store = MemoryTokenStore()
+        let keys = StoredSigningKeys { _ in store }
         let thumbprint = try await keys.keptKey().publicKey.thumbprint
-        let text = try #require(await stores.load()).accessToken
-        #expect(text.hasPrefix("p256."))
-        let other = StoredSigningKeys { _ in MemoryTokenStore() }
-        let foreign = "p256." + (try await other.storedText())
+        let text = try #require(await store.load()).accessToken
+        let foreign = try await StoredSigningKeys { _ in MemoryTokenStore() }.keptText()
+        #expect(text.hasPrefix("p256.") && foreign.hasPrefix("p256."))
         for (content, code) in [
-            ("p256.AAAA", TokenStoreError.Code.corrupt), ("p256", .corrupt), ("p256.+/", .corrupt), (foreign, .corrupt),
-            ("p999.AAAA", .unsupportedVersion),
-        ] {
-            await stores.update { _ in
-                .active(TokenBundle(accessToken: content, refreshToken: nil, session: SessionID(rawValue: "k")))
-            }
-            let error = try await #require(throws: TokenStoreError.self) {
-                try await keys.key(withThumbprint: thumbprint)
-            }
-            #expect(error.code == code, "\(content)")
-            #expect(!"\(error)".contains(content))
+            ("p256.AAAA", .corrupt), ("p256", .corrupt), ("p256.+/", .corrupt), (foreign, .corrupt),
+            ("p999.AAAA", .unsupportedVersion), (text, nil),
+        ] as [(String, TokenStoreError.Code?)] {
+            let session = SessionID(rawValue: "k")
+            await store.update { _ in .active(.init(accessToken: content, refreshToken: nil, session: session)) }
+            var key: (any SigningKey)?
+            let error = await storeError { key = try await keys.key(withThumbprint: thumbprint) }
+            #expect(error?.code == code && (key == nil) == (code != nil), "\(content)")
+            #expect(error?.reason.contains(content) != true)
         }
-        await stores.update { _ in
-            .active(TokenBundle(accessToken: text, refreshToken: nil, session: SessionID(rawValue: "k")))
-        }
-        #expect(try await keys.key(withThumbprint: thumbprint) != nil)
     }
 
     @Test func `G17: no description shows a key`() async throws {
-        let key = try await StoredSigningKeys { _ in MemoryTokenStore() }.keptKey()
+        let key = try await StoredSigningKeys { _ in MemoryTokenStore() }.makeKey()
         let text = try #require(key as? ES256Key).storedText
         var dumped = "\(key) \(String(reflecting: key))"
         dump(key, to: &dumped)
@@ -120,9 +108,7 @@ extension StoredSigningKeys {
         return key
     }
 
-    /// The text of a new key, without its kind.
-    fileprivate func storedText() async throws -> String {
-        String(try #require(try await keptKey() as? ES256Key).storedText.dropFirst(5))
-    }
+    /// The text of a new key.
+    fileprivate func keptText() async throws -> String { try #require(try await keptKey() as? ES256Key).storedText }
 }
 #endif

@@ -99,19 +99,6 @@ struct LeaseTests: TemporaryStoreTests {
         #expect(asked.withLock { $0 } == [0, 2, 6, 14, 30, 62, 112, 162, 200].map { .milliseconds($0) })
     }
 
-    @Test func `a waiter of the file store gets the lease at its first attempt after the release`() async throws {
-        let store = FileTokenStore(folder: folder, clock: clock)
-        try await store.save(.numbered(1))
-        let first = try await store.lease(waitingAtMost: .zero)
-        let waiter = Task { try await store.lease(waitingAtMost: .seconds(60)) }
-        try await clock.sleepers(atLeast: 1)
-        await first.release()
-        clock.advance(by: .milliseconds(2))
-        let second = try await waiter.value
-        #expect(await storeError { _ = try await store.lease(waitingAtMost: .zero) }?.code == .busy)
-        await second.release()
-    }
-
     @Test func `the lease of a file excludes earlier holders of it on this host, and no others`() async throws {
         try await store.save(.numbered(1))
         let first = try await store.lease(waitingAtMost: .zero)
@@ -122,13 +109,12 @@ struct LeaseTests: TemporaryStoreTests {
         await lease.release()
     }
 
-    /// What can happen to the file of a lease, in its folder.
+    /// What can happen to the file of a lease or lock, in its folder.
     enum Change: CaseIterable, Sendable {
         case removed, replaced, folderMoved, folderReplaced, folderRemoved
 
-        func apply(to folder: URL) throws {
-            let manager = FileManager.default
-            let file = folder.appendingPathComponent("default.json.lease")
+        func apply(to file: URL) throws {
+            let (manager, folder) = (FileManager.default, file.deletingLastPathComponent())
             switch self {
             case .removed: try manager.removeItem(at: file)
             case .replaced:
@@ -148,7 +134,7 @@ struct LeaseTests: TemporaryStoreTests {
         try await store.save(.numbered(1))
         let lease = try await store.lease(waitingAtMost: .zero)
         #expect(!lease.isLost)
-        try change.apply(to: folder)
+        try change.apply(to: store.file.appendingPathExtension("lease"))
         #expect(lease.isLost)
         guard change == .removed || change == .replaced else { return }
         let next = try await FileTokenStore(folder: folder).lease(waitingAtMost: .zero)
@@ -162,40 +148,26 @@ struct LeaseTests: TemporaryStoreTests {
     @Test func `no lock is taken in a folder that was replaced since it was opened`() async throws {
         try folder.makePrivateFolder()
         let opened = try PrivateFolder.existing(folder)
-        try Change.folderReplaced.apply(to: folder)
+        try Change.folderReplaced.apply(to: store.file)
         for name in ["default.json.lock", "default.json.lease"] {
             let error = await storeError { _ = try opened.tryLock(name) }
             #expect(error?.code == .unavailable)
         }
     }
 
-    @Test(arguments: [Change.removed, .replaced, .folderMoved, .folderReplaced, .folderRemoved])
+    @Test(arguments: Change.allCases)
     func `an update writes nothing, and says so, when its lock or folder was taken away meanwhile`(
         change: Change
     ) async throws {
         try await store.save(.numbered(1))
         let error = await storeError {
             try await store.update { _ in
-                switch change {
-                case .removed, .replaced:
-                    let lock = folder.appendingPathComponent("default.json.lock")
-                    try? FileManager.default.removeItem(at: lock)
-                    if change == .replaced { try? lock.writePrivately(Data()) }
-                default: try? change.apply(to: folder)
-                }
+                try? change.apply(to: store.file.appendingPathExtension("lock"))
                 return .active(.numbered(2))
             }
         }
         #expect(error?.code == .unavailable)
         guard change != .folderMoved, change != .folderRemoved else { return }
         #expect(try await FileTokenStore(folder: folder).load() == .numbered(1))
-    }
-
-    @Test func `accounts have leases of their own`() async throws {
-        try folder.makePrivateFolder()
-        let ada = try await FileTokenStore(folder: folder, account: "ada").lease(waitingAtMost: .zero)
-        let bob = try await FileTokenStore(folder: folder, account: "bob").lease(waitingAtMost: .zero)
-        await ada.release()
-        await bob.release()
     }
 }

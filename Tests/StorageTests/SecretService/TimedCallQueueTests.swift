@@ -11,86 +11,74 @@ import Testing
 struct TimedCallQueueTests {
     private let clock = ManualTimeSource()
     private let limit = Duration.seconds(20)
+    private let queue: TimedCallQueue
+    private let service = HangingService()
 
-    @Test func `a call that ends in time returns its value, and the next one is made after it`() async throws {
-        let queue = TimedCallQueue(label: "test", clock: clock)
-        for number in 1...3 {
-            #expect(try await queue.run(within: limit) { () throws(TokenStoreError) in number } == number)
-        }
+    init() {
+        queue = TimedCallQueue(label: "test", clock: clock)
     }
 
-    @Test func `an error of the call is thrown to the caller`() async {
-        let queue = TimedCallQueue(label: "test", clock: clock)
-        let error = await storeError {
-            try await queue.run(within: limit) { () throws(TokenStoreError) in
-                throw TokenStoreError(.corrupt, reason: "scripted")
+    /// A call that has started, and hangs.
+    private func hangingCall() async throws -> Task<Int, any Error> {
+        let call = Task { try await queue.run(within: limit) { () throws(TokenStoreError) in service.call() } }
+        try await service.started()
+        return call
+    }
+
+    @Test func `a call that ends in time returns its value or throws its error, and the next one is made after it`()
+        async throws
+    {
+        for number in 1...3 {
+            #expect(try await queue.run(within: limit) { () throws(TokenStoreError) in number } == number)
+            let error = await storeError {
+                try await queue.run(within: limit) { () throws(TokenStoreError) in
+                    throw TokenStoreError(.corrupt, reason: "scripted")
+                }
             }
+            #expect(error?.code == .corrupt)
         }
-        #expect(error?.code == .corrupt)
     }
 
     @Test func `a call that hangs and the one behind it end at one limit, and the second is never made`() async throws {
-        let queue = TimedCallQueue(label: "test", clock: clock)
-        let service = HangingService()
         let wasMade = Flag(false)
-        let first = Task { try await queue.run(within: limit) { () throws(TokenStoreError) in service.call() } }
-        try await service.started()
+        let first = try await hangingCall()
         let second = Task {
             try await queue.run(within: limit) { () throws(TokenStoreError) in wasMade.isSet = true }
         }
         try await clock.advance(by: limit, whenAsleep: 2)
-        #expect(await storeError { try await first.value }?.reason.contains("within 20 s") == true)
+        #expect(await storeError { _ = try await first.value }?.reason.contains("within 20 s") == true)
         #expect(await storeError { try await second.value }?.reason.contains("within 20 s") == true)
         service.recover()
-        try await afterEarlierCalls(of: queue)
+        try await afterEarlierCalls()
         #expect(!wasMade.isSet)
     }
 
     @Test func `while an overdue call has not ended, new calls fail at once; after its end they are made`() async throws
     {
-        let queue = TimedCallQueue(label: "test", clock: clock)
-        let service = HangingService()
-        let first = Task { try await queue.run(within: limit) { () throws(TokenStoreError) in service.call() } }
-        try await service.started()
+        let first = try await hangingCall()
         try await clock.advance(toTimerIn: limit)
-        #expect(await storeError { try await first.value }?.code == .unavailable)
+        #expect(await storeError { _ = try await first.value }?.code == .unavailable)
         for _ in 1...3 {
             let error = await storeError { try await queue.run(within: limit) { () throws(TokenStoreError) in } }
-            #expect(error?.code == .unavailable)
-            #expect(error?.reason.contains("earlier call") == true)
+            #expect(error?.code == .unavailable && error?.reason.contains("earlier call") == true)
         }
         service.recover()
-        try await afterEarlierCalls(of: queue)
+        try await afterEarlierCalls()
     }
 
-    @Test func `a call whose task is cancelled runs to its end, and returns its result`() async throws {
-        let queue = TimedCallQueue(label: "test", clock: clock)
-        let service = HangingService()
-        let call = Task {
-            try await queue.run(within: limit) { () throws(TokenStoreError) in
-                service.call()
-                return 1
-            }
-        }
-        try await service.started()
+    @Test func `a call whose task is cancelled returns its result, and the queue of another account does not wait`()
+        async throws
+    {
+        let call = try await hangingCall()
         call.cancel()
+        let other = TimedCallQueue(label: "test", clock: clock)
+        #expect(try await other.run(within: limit) { () throws(TokenStoreError) in 2 } == 2)
         service.recover()
         #expect(try await call.value == 1)
     }
 
-    @Test func `the queue of one account does not wait for that of another`() async throws {
-        let service = HangingService()
-        let hung = TimedCallQueue(label: "test", clock: clock)
-        let call = Task { try await hung.run(within: limit) { () throws(TokenStoreError) in service.call() } }
-        try await service.started()
-        let other = TimedCallQueue(label: "test", clock: clock)
-        #expect(try await other.run(within: limit) { () throws(TokenStoreError) in 2 } == 2)
-        service.recover()
-        try await call.value
-    }
-
     /// Waits until the call that hung has ended, and the queue makes calls again.
-    private func afterEarlierCalls(of queue: TimedCallQueue) async throws {
+    private func afterEarlierCalls() async throws {
         try await until {
             await storeError(of: { try await queue.run(within: limit) { () throws(TokenStoreError) in } }) == nil
         }
@@ -103,9 +91,10 @@ private final class HangingService: Sendable {
     private let starts = Gate()
 
     /// Blocks its thread.
-    func call() {
+    func call() -> Int {
         starts.open()
         recovery.wait()
+        return 1
     }
 
     func started() async throws { try await starts.passUnlessCancelled() }

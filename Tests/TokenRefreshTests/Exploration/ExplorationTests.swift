@@ -114,16 +114,16 @@ import Testing
             "depth \(report.depth), \((ContinuousClock.now - start) / .seconds(1)) s: \(keys), \(bounds)"
         )
         fflush(nil)
-        if let summary = report.summary { Issue.record("\(summary)") }
+        if let broken = report.broken { Issue.record("\(broken.world.dump)") }
     }
 
     @Test(arguments: BrokenWorld.all)
     func `A faulty store or server is found, with a shortest counterexample`(world: BrokenWorld) throws {
         let report = Explorer(model: world.model, bounds: world.bounds).run()
-        let summary = try #require(report.summary, "no law is broken in \(report.states) states")
-        #expect(summary.violation.law == world.law, "\(summary)")
-        #expect(summary.lines.count == world.length, "\(summary)")
-        #expect(summary.lines.last?.contains("BROKEN \(world.law.rawValue)") == true, "\(summary)")
+        let broken = try #require(report.broken, "no law is broken in \(report.states) states")
+        let dump = broken.world.dump
+        #expect(broken.world.violation?.law == world.law && broken.length == world.length, "\(dump)")
+        #expect(dump.contains("BROKEN \(world.law.rawValue)"), "\(dump)")
     }
 
     @Test func `A world and its mirror image are one state`() throws {
@@ -147,36 +147,30 @@ extension ExploredWorld {
 }
 
 /// A model that lacks what a rule relies on, and the length of the shortest history in which a law notices.
-struct BrokenWorld: CustomTestStringConvertible, Sendable {
+struct BrokenWorld: Sendable {
     let model: ExplorationModel
     let bounds: ExplorationBounds
     let law: Law
     let length: Int
 
-    var testDescription: String { model.flaw.map { "\($0)" } ?? "" }
-
     static let all = [
-        world(.leaseIsNotExclusive, "refresh=2", breaks: .leased, after: 8),
-        world(.keysAreForgotten, honoursKeys: true, "refresh=1 lost=1 faults=1", breaks: .keys, after: 9),
-        world(.writesAreBlind, "refresh=1 signOut=1", breaks: .revival, after: 7),
-        world(.marksAreLost, "refresh=2 suspension=1 faults=1", breaks: .secondCall, after: 16),
-        world(.failuresAreLost, "refresh=2 busy=1 faults=1", breaks: .pause, after: 17),
-        world(.intentsAreLost, "refresh=1", breaks: .intent, after: 6),
-        world(.subjectsAreNotSaid, "refresh=1 cached=1 faults=1", breaks: .subject, after: 7),
-        world(.endingsAreNotNoted, hasJournal: true, "signOut=1 check=1", breaks: .signedOut, after: 6),
-        world(.endingsAreNotNoted, hasJournal: true, "signIn=1 check=1", breaks: .signedOut, after: 6),
-        world(.writesAreBlind, "signIn=2", breaks: .order, after: 4),
+        BrokenWorld(.leaseIsNotExclusive, "refresh=2", breaks: .leased, after: 8),
+        BrokenWorld(.keysAreForgotten, honoursKeys: true, "refresh=1 lost=1 faults=1", breaks: .keys, after: 9),
+        BrokenWorld(.writesAreBlind, "refresh=1 signOut=1", breaks: .revival, after: 7),
+        BrokenWorld(.marksAreLost, "refresh=2 suspension=1 faults=1", breaks: .secondCall, after: 16),
+        BrokenWorld(.failuresAreLost, "refresh=2 busy=1 faults=1", breaks: .pause, after: 17),
+        BrokenWorld(.intentsAreLost, "refresh=1", breaks: .intent, after: 6),
+        BrokenWorld(.subjectsAreNotSaid, "refresh=1 cached=1 faults=1", breaks: .subject, after: 7),
+        BrokenWorld(.endingsAreNotNoted, hasJournal: true, "signOut=1 check=1", breaks: .signedOut, after: 6),
+        BrokenWorld(.writesAreBlind, "signIn=2", breaks: .order, after: 4),
     ]
 
-    private static func world(
-        _ flaw: World.Fault,
-        honoursKeys: Bool = false,
-        hasJournal: Bool = false,
-        _ bounds: String,
-        breaks law: Law,
+    private init(
+        _ flaw: World.Fault, honoursKeys: Bool = false, hasJournal: Bool = false, _ bounds: String, breaks law: Law,
         after length: Int
-    ) -> BrokenWorld {
-        let model = ExplorationModel(honoursKeys: honoursKeys, hasJournal: hasJournal, flaw: flaw)
-        return BrokenWorld(model: model, bounds: ExplorationBounds(bounds), law: law, length: length)
+    ) {
+        model = ExplorationModel(honoursKeys: honoursKeys, hasJournal: hasJournal, flaw: flaw)
+        self.bounds = ExplorationBounds(bounds)
+        (self.law, self.length) = (law, length)
     }
 }

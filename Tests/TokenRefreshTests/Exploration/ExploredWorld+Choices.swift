@@ -10,10 +10,7 @@ struct Choice {
 
     /// `time`: the time to which the first step waits.
     init(
-        _ process: Int,
-        _ kinds: Step.Kind...,
-        costs resource: ExplorationBounds.Resource? = nil,
-        at time: Int? = nil
+        _ process: Int, _ kinds: Step.Kind..., costs resource: ExplorationBounds.Resource? = nil, at time: Int? = nil
     ) {
         steps = kinds.map { Step(process, $0, at: time) }
         self.resource = resource

@@ -8,9 +8,7 @@ struct ExploredWorld {
     var bounds: ExplorationBounds
 
     init(_ model: ExplorationModel, _ bounds: ExplorationBounds) {
-        world = World(
-            plan: WorldPlan(exploring: model, delaysWrites: bounds.includes(.freeze)),
-            fault: model.flaw)
+        world = World(plan: WorldPlan(exploring: model, bounds), fault: model.flaw)
         self.bounds = bounds
         for process in 0...1 { world.processes[process].isAlive = !model.startsEmpty }
         guard !model.startsEmpty else { return }

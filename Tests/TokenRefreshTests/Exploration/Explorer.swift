@@ -9,7 +9,8 @@ struct Explorer {
         var depth = 0
         /// Whether the walk ended before all states were visited.
         var isCutShort = false
-        var summary: Counterexample?
+        /// The world that breaks a law, with its events written down, and the length of its history.
+        var broken: (world: World, length: Int)?
     }
 
     let model: ExplorationModel
@@ -50,7 +51,7 @@ struct Explorer {
                     report.steps += 1
                     if new.world.violation != nil {
                         report.states = origins.count
-                        report.summary = counterexample(of: Origin(parent: state.id, step: UInt16(index)), origins)
+                        report.broken = counterexample(of: Origin(parent: state.id, step: UInt16(index)), origins)
                         return report
                     }
                     guard seen.insert(new.fingerprint).inserted else { continue }
@@ -72,7 +73,7 @@ struct Explorer {
     }
 
     /// Walks a history again, and writes it down.
-    private func counterexample(of last: Origin, _ origins: [Origin]) -> Counterexample {
+    private func counterexample(of last: Origin, _ origins: [Origin]) -> (world: World, length: Int) {
         var choices = [last.step]
         var parent = last.parent
         while parent > 0 {
@@ -80,24 +81,8 @@ struct Explorer {
             parent = origins[Int(parent)].parent
         }
         var explored = ExploredWorld(model, bounds)
-        var lines: [String] = []
-        for choice in choices.reversed() {
-            explored.world.trace = []
-            explored.take(explored.choices()[Int(choice)])
-            lines.append((explored.world.trace ?? []).joined(separator: "\n        "))
-        }
-        guard let violation = explored.world.violation else { preconditionFailure("no history repeats itself") }
-        return Counterexample(violation: violation, lines: lines)
-    }
-}
-
-/// A history that breaks a law, as text: the steps, and what they lead to.
-struct Counterexample: CustomStringConvertible {
-    let violation: Violation
-    let lines: [String]
-
-    var description: String {
-        let numbered = lines.enumerated().map { "  \($0.offset + 1). \($0.element)" }
-        return (["\(violation.law.rawValue): \(violation.what)"] + numbered).joined(separator: "\n")
+        explored.world.trace = []
+        for choice in choices.reversed() { explored.take(explored.choices()[Int(choice)]) }
+        return (explored.world, choices.count)
     }
 }

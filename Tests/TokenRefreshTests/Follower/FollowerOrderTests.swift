@@ -59,34 +59,6 @@ import Testing
         #expect(script.read(.active(script.bundle("bob", 0, begun: 0))) == ["signed in bob"])
     }
 
-    @Test func `G29: sign-ins without an ordinal or a date have no order, and come before all that have one`() {
-        var script = FollowerScript(hasSource: false)
-        _ = script.give(script.bundle("ada", 3, begun: nil))
-        #expect(script.give(script.bundle("bob", 1, begun: nil)) == ["signed in bob"])
-        #expect(script.give(script.bundle("zoe", 0)) == ["signed in zoe"])
-        #expect(script.give(script.bundle("bob", 9, begun: nil)) == [])
-    }
-
-    @Test func `G29: two sign-ins with one ordinal do not replace each other`() {
-        var script = FollowerScript(hasSource: false)
-        _ = script.give(script.bundle("ada", 0, ordinal: 7))
-        #expect(script.give(script.bundle("bob", 4, ordinal: 7)) == [])
-        #expect(script.give(script.bundle("ada", 1, ordinal: 7)) == [])
-        #expect(script.ask(1) == ["1: ada g1"])
-    }
-
-    /// An earlier version that refreshes drops the ordinal, which a clock that was set back is behind.
-    @Test func `G29: within one session only generation and ending count`() {
-        var script = FollowerScript(hasSource: false)
-        _ = script.give(script.bundle("bob", 0, begun: 0, ordinal: 2_000_000_000_000))
-        #expect(script.give(script.bundle("bob", 1, begun: 0)) == [])
-        #expect(script.ask(1) == ["1: bob g1"])
-        #expect(script.give(script.bundle("ada", 4, begun: 600)) == [], "which came before bob")
-        #expect(script.give(script.ended("bob", .expired(), at: -60)) == ["signedOut expired"])
-        #expect(script.give(script.bundle("bob", 2, begun: 0)) == [])
-        #expect(script.give(script.bundle("ada", 5, begun: 600)) == [])
-    }
-
     @Test func `G29: a bundle of a session whose ending was seen is ignored, whatever its generation`() {
         var script = FollowerScript.following()
         #expect(script.give(script.ended("ada")) == ["signedOut byUser"])
@@ -108,53 +80,53 @@ import Testing
         #expect(script.refused(2, script.token("ada", 0)) == ["2: sessionEnded"])
     }
 
-    @Test func `G29: the ending of a later session, never seen before, ends the one that it replaced`() {
-        var script = FollowerScript(hasSource: false)
-        _ = script.give(script.bundle("ada", 0, ordinal: 5))
-        #expect(script.give(script.ended("zoe", upTo: 4)) == [], "the end of an earlier one")
-        #expect(script.give(script.ended("bob", .expired(), upTo: 6)) == ["signedOut expired"])
-        #expect(script.give(script.bundle("ada", 1, ordinal: 5)) == [], "what has been replaced does not come back")
+    /// Tokens, as "ada 1 @7": generation 1 of a session with the ordinal 7; "+30" is of an earlier version, whose session
+    /// began 30 s after the start, and "?" of one that says neither. Ends, as "ada end expired @7".
+    private func content(_ text: String) -> StoredSession {
+        let parts = text.split(separator: " ").map(String.init)
+        let (script, user, place) = (FollowerScript(), parts[0] == "none" ? "" : parts[0], parts[parts.count - 1])
+        let ordinal = place.hasPrefix("@") ? Int64(place.dropFirst()) : nil
+        let seconds = place.hasPrefix("+") ? Double(place.dropFirst()) : nil
+        if let generation = Int(parts[1]) {
+            return .active(script.bundle(user, generation, begun: ordinal == nil ? seconds : 0, ordinal: ordinal))
+        }
+        let reasons: [String: SignOutReason] = [
+            "lost": .lost(), "expired": .expired(), "replaced": .application("new"),
+        ]
+        return script.ended(user, reasons[parts[2]] ?? .byUser, at: seconds, upTo: ordinal ?? 0)
     }
 
-    /// A sign-in over ada's session that the store could not take: its own session is in no store.
-    @Test func `G29: an ending without a session ends what it reaches`() {
+    /// Of each content that is handed in, the session and the generation that are shown after it, or the end.
+    @Test(arguments: [
+        // Two sign-ins with one ordinal do not replace each other.
+        "ada 0 @7: ada 0, bob 4 @7: ada 0, ada 1 @7: ada 1",
+        // Those without an ordinal or a date have no order, and come before all that have one.
+        "ada 3 ?: ada 3, bob 1 ?: bob 1, zoe 0 +0: zoe 0, bob 9 ?: zoe 0",
+        // Within one session only generation and end count. An earlier version that refreshes drops the ordinal, which
+        // a clock that was set back is behind.
+        "bob 0 @2000000000000: bob 0, bob 1 +0: bob 1, ada 4 +600: bob 1, bob end expired +-60: signedOut expired, "
+            + "bob 2 +0: signedOut expired, ada 5 +600: signedOut expired",
+        // The end of a later session, never seen before, ends the one that it replaced.
+        "ada 0 @5: ada 0, zoe end @4: ada 0, bob end expired @6: signedOut expired, ada 1 @5: signedOut expired",
+        // A sign-in over ada's session that the store could not take: its own session is in no store.
+        "ada 0 @5: ada 0, none end replaced @5: signedOut new, ada 1 @5: signedOut new, bob 0 @6: bob 0",
+        // The end of an earlier version ends its own session always, and others up to its date.
+        "bob 0 +35: bob 0, ada end +30: bob 0, ada end +40: signedOut byUser, bob 1 +35: signedOut byUser",
+        "bob 0 +35: bob 0, bob end +-600: signedOut byUser, zoe 0 +36: zoe 0",
+        // A session that was lost goes on with its own tokens, and no earlier one does. A sign-out is no loss (G30).
+        "bob 2 @6: bob 2, bob end lost @6: signedOut lost, bob 1 @6: signedOut lost, ada 9 @5: signedOut lost, "
+            + "bob 2 @6: bob 2, bob end lost @6: signedOut lost, bob end @6: signedOut byUser, "
+            + "bob end lost @6: signedOut byUser, bob 3 @6: signedOut byUser",
+        // A later end replaces the reason of an earlier one, and a late one does not.
+        "ada end @10: signedOut byUser, zoe end expired @5: signedOut byUser, bob end expired @20: signedOut expired",
+    ])
+    func `G29: ordinals, generations and ends decide about each content that is handed in`(row: String) {
         var script = FollowerScript(hasSource: false)
-        _ = script.give(script.bundle("ada", 0, ordinal: 5))
-        #expect(script.give(script.ended("", .application("replaced"), upTo: 5)) != [])
-        #expect(script.give(script.bundle("ada", 1, ordinal: 5)) == [])
-        #expect(script.give(script.bundle("bob", 0, ordinal: 6)) == ["signed in bob"])
-    }
-
-    @Test func `G29: the tombstone of an earlier version ends its own session always, others up to its date`() {
-        var script = FollowerScript(hasSource: false)
-        _ = script.give(script.bundle("bob", 0, begun: 35))
-        #expect(script.give(script.ended("ada", at: 30)) == [])
-        #expect(script.give(script.ended("ada", at: 40)) == ["signedOut byUser"])
-        #expect(script.give(script.bundle("bob", 1, begun: 35)) == [])
-        var own = FollowerScript(hasSource: false)
-        _ = own.give(own.bundle("bob", 0, begun: 35))
-        #expect(own.give(own.ended("bob", at: -600)) == ["signedOut byUser"], "whatever its date")
-        #expect(own.give(own.bundle("zoe", 0, begun: 36)) == ["signed in zoe"])
-    }
-
-    @Test func `G30: a session that was lost goes on with its own tokens, and no earlier one does`() {
-        var script = FollowerScript(hasSource: false)
-        _ = script.give(script.bundle("bob", 2, ordinal: 6))
-        #expect(script.give(script.ended("bob", .lost(), upTo: 6)) == ["signedOut lost"])
-        #expect(script.give(script.bundle("bob", 1, ordinal: 6)) == [], "older tokens")
-        #expect(script.give(script.bundle("ada", 9, ordinal: 5)) == [])
-        #expect(script.give(script.bundle("bob", 2, ordinal: 6)) == ["signed in bob"])
-        _ = script.give(script.ended("bob", .lost(), upTo: 6))
-        #expect(script.give(script.ended("bob", .byUser, upTo: 6)) == ["signedOut byUser"])
-        #expect(script.give(script.ended("bob", .lost(), upTo: 6)) == [])
-        #expect(script.give(script.bundle("bob", 3, ordinal: 6)) == [], "a sign-out is no loss")
-    }
-
-    @Test func `A later ending replaces the reason of an earlier one, and a late one does not`() {
-        var script = FollowerScript(hasSource: false)
-        _ = script.give(script.ended("ada", upTo: 10))
-        #expect(script.give(script.ended("zoe", .expired(), upTo: 5)) == [])
-        #expect(script.give(script.ended("bob", .expired(), upTo: 20)) == ["signedOut expired"])
+        for step in row.components(separatedBy: ", ").map({ $0.components(separatedBy: ": ") }) {
+            _ = script.give(content(step[0]))
+            let shown = script.machine.current.map { "\($0.bundle.session) \($0.bundle.generation)" } ?? script.state
+            #expect(shown == step[1], "\(step[0])")
+        }
     }
 
     @Test func `G29: an empty store ends no session, and shows at the first read that there is none`() {
@@ -184,5 +156,71 @@ import Testing
         #expect(script.machine.current?.token.value == "access-other-0")
         #expect(script.give(bundle) == [])
         #expect(script.machine.current?.token.value == "access-ada-0")
+    }
+}
+
+/// G29: every order in which what an owner has stored can reach a follower, late and more than once.
+@Suite struct FollowerExplorationTests {
+    /// Two sessions of an owner, the later one last: tokens, a refresh, the end.
+    private static let history = ["ada 0", "ada 1", "ada end", "bob 0", "bob 1", "bob end"]
+    /// How many contents arrive.
+    private static let length = 6
+
+    /// How contents reach a follower, and from which version of an owner.
+    enum Way: CaseIterable {
+        case read, given, givenByEarlierVersion
+    }
+
+    /// The follower, and what it was shown.
+    private struct Walk {
+        let way: Way
+        var script = FollowerScript()
+        var shown: [Int] = []
+
+        init(_ way: Way) {
+            self.way = way
+            _ = script.pass(.seconds(1_000))
+        }
+
+        mutating func take(_ index: Int) {
+            shown.append(index)
+            let parts = FollowerExplorationTests.history[index].split(separator: " ").map(String.init)
+            let (user, begun, ordinal) = (parts[0], parts[0] == "ada" ? 0.0 : 200, parts[0] == "ada" ? Int64(7) : 8)
+            let isOld = way == .givenByEarlierVersion
+            let content: StoredSession =
+                Int(parts[1]).map { .active(script.bundle(user, $0, begun: begun, ordinal: isOld ? nil : ordinal)) }
+                ?? script.ended(user, at: begun + 100, upTo: isOld ? 0 : ordinal)
+            _ = way == .read ? script.read(content) : script.give(content)
+        }
+
+        /// What the follower shows and must not: what is read counts, and of what is given the last in the history.
+        var fault: String? {
+            guard let index = way == .read ? shown.last : shown.max() else { return nil }
+            let expected = FollowerExplorationTests.history[index]
+            let bundle = script.machine.current?.bundle
+            let shows = bundle.map { "\($0.session) \($0.generation)" }
+            return shows == (expected.hasSuffix("end") ? nil : expected) ? nil : "\(shows ?? "no user") is shown"
+        }
+    }
+
+    @Test(arguments: Way.allCases)
+    func `G29: every order of an owner's contents leads to the newest one, and never back`(way: Way) {
+        var walks = 0
+        explore(Walk(way), &walks)
+        #expect(walks == 55_986, "six contents at most, of six kinds")
+    }
+
+    private func explore(_ walk: Walk, _ walks: inout Int) {
+        guard walk.shown.count < Self.length else { return }
+        for index in Self.history.indices {
+            var next = walk
+            next.take(index)
+            walks += 1
+            if let fault = next.fault {
+                Issue.record("\(fault): \(next.shown.map { Self.history[$0] }.joined(separator: ", "))")
+                return
+            }
+            explore(next, &walks)
+        }
     }
 }

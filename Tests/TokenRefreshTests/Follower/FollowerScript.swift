@@ -1,6 +1,7 @@
 import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
+import Testing
 
 @testable import TokenRefresh
 
@@ -8,7 +9,7 @@ import Foundation
 struct FollowerScript {
     var machine: FollowerMachine
     var uptime: Duration = .seconds(1_000)
-    var date = Date(timeIntervalSince1970: 1_800_000_000)
+    var date = MachineScript.start
     private(set) var timers: [FollowerTimer: Duration] = [:]
     /// The failures of callers.
     private(set) var errors: [AuthenticationError] = []
@@ -30,35 +31,41 @@ struct FollowerScript {
         _ user: String, _ generation: Int, begun: TimeInterval? = 0, ordinal: Int64? = nil,
         lifetime: TimeInterval = 3_600
     ) -> TokenBundle {
-        TokenBundle(
-            accessToken: "access-\(user)-\(generation)", refreshToken: "refresh-\(user)-\(generation)",
-            expiresAt: date + lifetime, session: SessionID(rawValue: user), generation: generation, receivedAt: date,
-            signedInAt: begun.map { Date(timeIntervalSince1970: 1_800_000_000) + $0 },
+        .stored(
+            user, generation, expiresAt: date + lifetime, receivedAt: date,
+            signedInAt: begun.map { MachineScript.start + $0 },
             ordinal: ordinal.flatMap { SessionOrdinal(rawValue: $0) })
     }
 
     /// Ada's first token, received at an instant of the server's clock, as the follower's shows it now.
     func dated(_ seconds: TimeInterval) -> TokenBundle {
-        TokenBundle(
-            accessToken: "access-ada-0", refreshToken: nil, expiresAt: date + seconds + 3_600, clockSkew: 1,
-            session: SessionID(rawValue: "ada"), receivedAt: date + seconds, signedInAt: date + seconds)
+        .stored(
+            "ada", 0, expiresAt: date + seconds + 3_600, clockSkew: 1, receivedAt: date + seconds,
+            signedInAt: date + seconds)
     }
 
     /// The end of a session. Without an ordinal it is one of an earlier version.
     func ended(
         _ user: String, _ reason: SignOutReason = .byUser, at seconds: TimeInterval? = nil, upTo ordinal: Int64 = 0
     ) -> StoredSession {
-        let end = seconds.map { Date(timeIntervalSince1970: 1_800_000_000) + $0 } ?? date
+        let end = seconds.map { MachineScript.start + $0 } ?? date
         return .tombstone(
             SessionTombstone(
                 session: SessionID(rawValue: user), reason: reason, date: end,
                 upTo: SessionOrdinal(rawValue: ordinal) ?? .unknown))
     }
 
-    func token(_ user: String, _ generation: Int) -> SessionToken {
-        SessionToken(
-            value: "access-\(user)-\(generation)", session: SessionID(rawValue: user), generation: generation)
+    /// Ada's first token, which expired half an hour ago by this clock.
+    func expired(clockSkew: TimeInterval) -> TokenBundle {
+        .stored("ada", 0, expiresAt: date - 1_800, clockSkew: clockSkew, receivedAt: date - 5_400)
     }
+
+    func token(_ user: String, _ generation: Int) -> SessionToken {
+        SessionToken(value: "access-\(user)-\(generation)", session: SessionID(rawValue: user), generation: generation)
+    }
+
+    /// The published state.
+    var state: String { machine.published.text }
 
     mutating func send(_ event: FollowerEvent) -> [String] {
         machine.handle(event, at: Instant(uptime: uptime, date: date)).compactMap { action in
@@ -79,7 +86,13 @@ struct FollowerScript {
         }
     }
 
-    mutating func ask(_ id: Int) -> [String] { send(.requested(.token, WaiterID(number: id))) }
+    /// A caller asks, after some time: what timers do until then is left out.
+    mutating func ask(_ id: Int, after time: Duration? = nil) -> [String] {
+        if let time { _ = pass(time) }
+        return send(.requested(.token, WaiterID(number: id)))
+    }
+
+    mutating func restore(_ id: Int) -> [String] { send(.requested(.restore, WaiterID(number: id))) }
 
     mutating func refused(_ id: Int, _ token: SessionToken) -> [String] {
         send(.requested(.replacement(token), WaiterID(number: id)))
@@ -103,5 +116,10 @@ struct FollowerScript {
             texts += send(.timerFired(timer))
         }
         return texts
+    }
+    /// Nothing happens for some time, and then, within some more, what is returned.
+    mutating func pass(_ quiet: Duration, then rest: Duration) -> [String] {
+        #expect(pass(quiet) == [])
+        return pass(rest)
     }
 }

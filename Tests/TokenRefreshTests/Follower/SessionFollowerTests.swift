@@ -79,20 +79,6 @@ import Testing
         #expect(follower.state == .signedOut(.expired()))
     }
 
-    @Test func `G29: without the owner a request fails after the limit, and the session stays`() async throws {
-        let clock = ManualTimeSource()
-        let follower = SessionFollower(RecordingTokenStore(holding: .fixture(expiresAt: clock.date)), clock: clock)
-        try await follower.restore()
-        #expect(follower.validToken == nil)
-        #expect(try await follower.token().value == TokenBundle.fixture().accessToken, "it is tried once")
-        let waiting = Task { try await follower.token() }
-        try await until { follower.core.withLock { $0.timers[.bundleWait] != nil } }
-        try await clock.advance(toTimerIn: .seconds(10))
-        let error = await #expect(throws: AuthenticationError.self) { try await waiting.value }
-        #expect(error?.code == .refreshUnavailable)
-        #expect(follower.state == .signedIn(TokenBundle.fixture().session))
-    }
-
     @Test func `A source that cannot report changes is polled, and a sign-out is noticed in seconds`() async throws {
         let (store, clock) = (FaultyTokenStore(RecordingTokenStore(holding: .fixture())), ManualTimeSource())
         store.fail(.watch)

@@ -6,26 +6,17 @@ import Testing
 
 /// G34: sessions whose tokens are bound to a key.
 @Suite struct BoundSessionTests {
-    /// A user has signed in with tokens that are bound to a key.
-    private func signedIn(isShared: Bool = false) -> MachineScript {
-        var script = MachineScript(isShared: isShared)
-        signIn(&script, "ada")
-        return script
-    }
+    /// Ada has signed in with tokens that are bound to a key.
+    private func signedIn(isShared: Bool = false) -> MachineScript { .known(boundTo: "key-ada", isShared: isShared) }
 
-    @discardableResult
-    private func signIn(_ script: inout MachineScript, _ user: String) -> [String] {
-        var tokens = TokenRefreshResult(accessToken: "access-\(user)-0", refreshToken: "refresh-\(user)-0")
-        tokens.binding = TokenBinding(thumbprint: "key-\(user)")
-        let actions = script.send(.signIn(tokens, SessionID(rawValue: user), WaiterID(number: 900)))
-        return actions + script.wrote()
-    }
+    /// Tokens of a step-up of ada.
+    private func high(_ key: String?) -> TokenRefreshResult { .issued("high", of: .ada, boundTo: key) }
 
-    @Test func `a call is made with the binding, and the tokens keep it with the nonces of the response`() throws {
+    @Test func `a call is made with the binding, and the tokens keep it with the nonces of the response`() {
         var script = signedIn()
         #expect(script.refresh(1) == ["call g0"])
         #expect(script.lastRequest?.binding == TokenBinding(thumbprint: "key-ada"))
-        var tokens = TokenRefreshResult(accessToken: "access-ada-1", refreshToken: "refresh-ada-1")
+        var tokens = TokenRefreshResult.issued("ada-1")
         let nonce = ProofNonce(value: "nonce-1", date: script.date)
         tokens.binding = TokenBinding(thumbprint: "key-ada", nonces: ["https://server.example": nonce])
         _ = script.respond(tokens)
@@ -40,85 +31,53 @@ import Testing
 
     @Test func `a key is deleted when its session ends, and when another sign-in replaces it`() {
         var script = signedIn()
+        var replaced = script
         #expect(!script.signOut(1).contains("release the key key-ada"), "G5: the end is stored first")
         #expect(script.wrote().contains("release the key key-ada"))
-        var replaced = signedIn()
-        #expect(signIn(&replaced, "bob").contains("release the key key-ada"))
+        let actions = replaced.signIn(1, as: "bob", with: .issued("bob-0", boundTo: "key-bob"))
+        #expect((actions + replaced.wrote()).contains("release the key key-ada"))
         #expect(replaced.token(0, of: "bob").binding?.thumbprint == "key-bob")
     }
 
     @Test func `a key is not deleted when the end of its session cannot be stored`() {
         var script = signedIn(isShared: true)
-        _ = script.refresh(1)
-        _ = script.leased(reading: .stored("ada", 0))
-        _ = script.respond(.rejected)
-        _ = script.reread(.stored("ada", 0))
+        _ = script.refresh(1, reading: .stored("ada", 0))
+        _ = script.rejected()
         #expect(!script.storeFails().contains("release the key key-ada"))
-    }
-
-    /// The tokens of a user in the store, bound to the user's key.
-    private func stored(_ user: String, _ generation: Int) -> TokenBundle {
-        TokenBundle(
-            accessToken: "access-\(user)-\(generation)", refreshToken: "refresh-\(user)-\(generation)",
-            session: SessionID(rawValue: user), generation: generation,
-            binding: TokenBinding(thumbprint: "key-\(user)"))
     }
 
     @Test func `the key of a session that another process has replaced is deleted by that process`() {
         var followed = signedIn(isShared: true)
-        #expect(!followed.changed(to: .active(stored("bob", 0))).contains("release the key key-ada"))
-        #expect(followed.machine.published == .signedIn(SessionID(rawValue: "bob")))
+        let bob = StoredSession.active(.stored("bob", 0, boundTo: "key-bob"))
+        #expect(!followed.changed(to: bob).contains("release the key key-ada"))
+        #expect(followed.state == "signed in bob")
     }
 
     @Test func `the key of a sign-in that another one has forestalled is deleted here`() {
         var script = MachineScript(isShared: true)
-        var tokens = TokenRefreshResult(accessToken: "access-ada-0", refreshToken: "refresh-ada-0")
-        tokens.binding = TokenBinding(thumbprint: "key-ada")
-        _ = script.send(.signIn(tokens, SessionID(rawValue: "ada"), WaiterID(number: 1)))
-        let actions = script.wrote(.superseded(by: .active(stored("bob", 0))))
+        _ = script.signIn(1, as: "ada", with: .issued("ada-0", boundTo: "key-ada"))
+        let actions = script.wrote(.superseded(by: .active(.stored("bob", 0, boundTo: "key-bob"))))
         #expect(actions.contains("signed in bob") && actions.contains("release the key key-ada"))
     }
 
     @Test func `the key of a session that was replaced unread is deleted, and the one in use is not`() {
         for (user, isReleased) in [("bob", true), ("ada", false)] {
             var script = MachineScript(isShared: true)
-            var tokens = TokenRefreshResult(accessToken: "access-new", refreshToken: "refresh-new")
-            tokens.binding = TokenBinding(thumbprint: "key-ada")
-            _ = script.send(.signIn(tokens, SessionID(rawValue: "new"), WaiterID(number: 1)))
-            let actions = script.wrote(.written(replaced: stored(user, 3)))
+            _ = script.signIn(1, as: "new", with: .issued("new", boundTo: "key-ada"))
+            let actions = script.wrote(.written(replaced: .stored(user, 3, boundTo: "key-\(user)")))
             #expect(actions.contains("release the key key-\(user)") == isReleased)
         }
     }
 
-    /// Tokens of a step-up of ada.
-    private func stepUp(_ key: String?, refreshToken: String) -> TokenRefreshResult {
-        var tokens = TokenRefreshResult(accessToken: "access-high", refreshToken: refreshToken)
-        tokens.subject = TokenSubject(issuer: "https://issuer.example", id: "ada")
-        tokens.binding = key.map { TokenBinding(thumbprint: $0) }
-        return tokens
-    }
-
-    /// A user with a known subject has signed in.
-    private func known(isShared: Bool = false) -> MachineScript {
-        var script = MachineScript(isShared: isShared)
-        var tokens = stepUp("key-ada", refreshToken: "refresh-ada-0")
-        tokens.accessToken = "access-ada-0"
-        _ = script.send(.signIn(tokens, SessionID(rawValue: "ada"), WaiterID(number: 900)))
-        _ = script.wrote()
-        return script
-    }
-
     @Test func `G32, G34: the key that a step-up replaces is deleted once the new tokens are stored, or at the end`() {
-        var script = known()
-        let tokens = stepUp("key-new", refreshToken: "refresh-high")
-        _ = script.send(.stepUp(tokens, SessionID(rawValue: "new"), WaiterID(number: 1)))
+        var script = signedIn()
+        _ = script.stepUp(1, with: high("key-new"))
+        var failing = script
         let stored = script.wrote()
         #expect(stored.contains("release the key key-ada") && !stored.contains("release the key key-new"))
         #expect(script.machine.current?.bundle.binding?.thumbprint == "key-new")
         #expect(!script.signOut(2).contains("release the key key-ada"), "once")
 
-        var failing = known()
-        _ = failing.send(.stepUp(tokens, SessionID(rawValue: "new"), WaiterID(number: 1)))
         #expect(!failing.storeFails().contains("release the key key-ada"), "what is stored is bound to it")
         _ = failing.signOut(2)
         let ended = failing.wrote()
@@ -126,25 +85,21 @@ import Testing
     }
 
     @Test func `G32, G34: after a step-up that was lost, its own key is deleted, and not the one in use`() {
-        var script = known(isShared: true)
-        let tokens = stepUp("key-new", refreshToken: "refresh-high")
-        _ = script.send(.stepUp(tokens, SessionID(rawValue: "new"), WaiterID(number: 1)))
-        _ = script.storeFails()
+        var script = signedIn(isShared: true)
+        let elsewhere = TokenBundle.stored("ada", 2, boundTo: "key-ada")
+        _ = script.stepUp(1, with: high("key-new"), isStored: false)
         _ = script.pass(.seconds(2))
-        _ = script.wrote(.superseded(by: .active(stored("ada", 2))))
+        _ = script.wrote(.superseded(by: .active(elsewhere)))
         #expect(script.machine.current?.bundle.binding?.thumbprint == "key-ada")
         #expect(script.refresh(2) == ["lease"])
-        var all = script.leased(reading: stored("ada", 2))
-        all += script.respond(TokenRefreshResult(accessToken: "access-3", refreshToken: "refresh-3"))
-        all += script.wrote()
+        let all = script.leased(reading: elsewhere) + script.respond(.issued("3")) + script.wrote()
         #expect(all.filter { $0.hasPrefix("release the") } == ["release the key key-new"])
     }
 
     @Test func `G32, G34: the keys of several step-ups before one was stored are deleted`() {
-        var script = known()
+        var script = signedIn()
         for (number, key) in [(1, "key-b"), (2, "key-c"), (3, "key-ada"), (4, "key-d")] {
-            let tokens = stepUp(key, refreshToken: "refresh-\(key)")
-            _ = script.send(.stepUp(tokens, SessionID(rawValue: "new"), WaiterID(number: number)))
+            _ = script.stepUp(number, with: .issued("high", refreshToken: "refresh-\(key)", of: .ada, boundTo: key))
         }
         let released = Set(script.wrote() + script.wrote()).filter { $0.hasPrefix("release") }
         #expect(released == Set(["ada", "b", "c"].map { "release the key key-\($0)" }))
@@ -152,9 +107,8 @@ import Testing
 
     @Test func `G32, G34: a step-up with the key of the session deletes none`() {
         for key in ["key-ada", nil] {
-            var script = known()
-            let tokens = stepUp(key, refreshToken: "refresh-high")
-            _ = script.send(.stepUp(tokens, SessionID(rawValue: "new"), WaiterID(number: 1)))
+            var script = signedIn()
+            _ = script.stepUp(1, with: high(key))
             #expect(script.wrote().allSatisfy { !$0.contains("release") })
             #expect(script.machine.current?.bundle.binding?.thumbprint == "key-ada")
         }
@@ -167,12 +121,12 @@ import Testing
         let stored = script.lastContent
         let absent = TokenRefreshError(.userActionRequired, stepUp: StepUpChallenge(.key))
         #expect(script.notMade(absent).contains("1: stepUpRequired"))
-        #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
+        #expect(script.state == "signed in ada")
         #expect(script.machine.status.userAction?.demand == .key)
-        #expect(script.lastContent?.bundle?.refreshIntent?.failure == nil && script.lastContent != stored)
+        #expect(script.lastIntent?.failure == nil && script.lastContent != stored)
     }
 
-    @Test func `an ending directly after a challenge names the challenge`() {
+    @Test func `an ending directly after a challenge names the challenge`() throws {
         var script = signedIn()
         _ = script.refresh(1)
         var error = TokenRefreshError(.rejected, status: 400, serverCode: "invalid_grant")
@@ -180,10 +134,7 @@ import Testing
         _ = script.respond(error)
         _ = script.reread(.stored("ada", 0))
         _ = script.wrote()
-        guard case .signedOut(.expired(let ending)) = script.machine.published else {
-            Issue.record("the session stays")
-            return
-        }
+        let ending = try #require(script.ending)
         #expect(
             ending.challenge == "use_dpop_nonce" && ending.description.contains("invalid_grant after use_dpop_nonce"))
     }

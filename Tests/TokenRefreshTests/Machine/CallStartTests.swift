@@ -12,9 +12,7 @@ import Testing
     func `A call starts within the deadline of its intent, and within the tolerance of the server`(
         tolerance: ReplayTolerance, seconds: Int
     ) {
-        var script = MachineScript.refreshing(isShared: true, tolerance: tolerance)
-        script.recordsIntents = false
-        #expect(script.leased(reading: .stored("ada", 0)) == ["intent ada g0"])
+        var script = MachineScript.recording(tolerance: tolerance)
         let recorded = script.uptime
         script.uptime += .seconds(4)
         #expect(script.wrote() == ["call g0"])
@@ -23,8 +21,7 @@ import Testing
 
     @Test func `A repetition starts within the window of the call that it repeats`() {
         var script = MachineScript.signedIn(isShared: true, tolerance: .within(.seconds(20)))
-        _ = script.pass(.seconds(60))
-        _ = script.refused(1, generation: 0)
+        _ = script.refused(1, generation: 0, after: .seconds(60))
         let stored = TokenBundle.stored("ada", 0).with(refreshIntent: script.rivalIntent(age: 5))
         #expect(script.leased(reading: stored, ownerMayCall: true) == ["mark ada g0"])
         let seen = script.uptime
@@ -32,49 +29,47 @@ import Testing
         #expect(script.lastStart == seen + .seconds(15))
     }
 
-    @Test func `A replay has the limits of the call whose response was lost`() {
+    @Test func `A replay has the limits of the lost call, and leaves its intent if it is not made`() {
         var script = MachineScript.calling(tolerance: .sameKey)
         let (start, made) = (script.lastStart, script.uptime)
-        _ = script.pass(.seconds(20))
-        #expect(script.respond(.unavailable) == ["call g0"])
+        var late = script
+        #expect(script.respond(.unavailable, after: .seconds(20)) == ["call g0"])
         #expect(script.lastStart == start)
         #expect(script.timers.contains { $0.value <= made + .seconds(120) && $0.key == .callLimit(script.call!.id) })
-    }
-
-    @Test func `No replay is made after the last start`() {
-        var script = MachineScript.calling(tolerance: .sameKey)
+        #expect(script.notMade() == ["1: refreshUnavailable", "release"])
         // No timer has fired yet.
-        script.uptime = script.lastStart
-        #expect(script.respond(.unavailable) == ["1: refreshUnavailable", "release"])
+        late.uptime = late.lastStart
+        #expect(late.respond(.unavailable) == ["1: refreshUnavailable", "release"], "none after the last start")
     }
 
     @Test func `A call that was not made leaves the store as it was, and the next one has its key`() {
         var script = MachineScript.calling(tolerance: .sameKey)
-        let key = script.lastRequest?.idempotencyKey
+        let key = script.key
+        var late = script
         #expect(script.notMade() == ["save ada g0", "1: refreshUnavailable"], "not a lost response: no replay")
-        #expect(script.lastContent?.bundle?.refreshIntent == nil)
+        #expect(script.lastIntent == nil)
         #expect(script.wrote() == ["release"])
-        _ = script.pass(.seconds(2))
-        #expect(script.refresh(2) == ["lease"])
-        #expect(script.leased(reading: .stored("ada", 0)) == ["call g0"])
-        #expect(script.lastRequest?.idempotencyKey == key)
+        #expect(script.refresh(2, after: .seconds(2), reading: .stored("ada", 0)) == ["call g0"])
+        #expect(script.key == key)
+        #expect(late.pass(.seconds(30)) == ["1: refreshUnavailable"])
+        #expect(late.notMade() == ["save ada g0"], "also after its deadline")
+        #expect(late.wrote() == ["release"])
     }
 
-    @Test func `A call that was not made is no first call: its time is not that of a later one`() {
+    @Test func `A call that was not made is no first call, and the intent of one before it counts again`() {
         var script = MachineScript.calling(isShared: false)
+        let lost = script.lastIntent
+        var second = script
         _ = script.notMade()
         _ = script.wrote()
-        _ = script.pass(.seconds(60))
-        #expect(script.refresh(2) == ["call g0"])
-        #expect(script.respond(lifetime: .seconds(100)) == ["save ada g1"])
-        #expect(script.wrote() == ["2: signed in ada"])
+        #expect(script.refresh(2, after: .seconds(60)) == ["call g0"])
+        #expect(script.respond(lifetime: .seconds(100), isStored: true) == ["save ada g1", "2: signed in ada"])
         #expect(script.machine.current?.bundle.receivedAt == script.date)
-    }
-
-    @Test func `A replay that was not made leaves the intent of the call before it`() {
-        var script = MachineScript.calling(tolerance: .sameKey)
-        #expect(script.respond(.unavailable) == ["call g0"])
-        #expect(script.notMade() == ["1: refreshUnavailable", "release"])
+        #expect(second.respond(.unavailable) == ["1: refreshUnavailable"])
+        #expect(second.refresh(2, after: .seconds(60)) == ["call g0"])
+        second.recordsIntents = false
+        #expect(second.notMade() == ["intent ada g0", "2: refreshUnavailable"])
+        #expect(second.lastIntent?.idempotencyKey == lost?.idempotencyKey && second.lastIntent?.date == lost?.date)
     }
 
     @Test func `The intent of another process counts again when the call over it is not made`() {
@@ -83,39 +78,14 @@ import Testing
         #expect(script.leased(reading: stored) == ["call g0"])
         script.recordsIntents = false
         #expect(script.notMade() == ["intent ada g0", "1: refreshUnavailable"])
-        #expect(script.lastContent?.bundle?.refreshIntent == stored.refreshIntent)
+        #expect(script.lastIntent == stored.refreshIntent)
     }
 
-    @Test func `The intent of a lost response counts again when a later call is not made`() {
-        var script = MachineScript.calling(isShared: false)
-        let lost = script.lastContent?.bundle?.refreshIntent
-        #expect(script.respond(.unavailable) == ["1: refreshUnavailable"])
-        _ = script.pass(.seconds(60))
-        #expect(script.refresh(2) == ["call g0"])
-        script.recordsIntents = false
-        #expect(script.notMade() == ["intent ada g0", "2: refreshUnavailable"])
-        let restored = script.lastContent?.bundle?.refreshIntent
-        #expect(restored?.idempotencyKey == lost?.idempotencyKey && restored?.date == lost?.date)
-    }
-
-    @Test func `An intent that was marked meanwhile is removed as well`() {
-        var script = MachineScript.calling()
-        #expect(script.send(.suspensionNear) == ["mark ada g0"])
-        let marked = script.lastContent?.bundle
-        #expect(script.wrote() == ["release"])
+    @Test func `An intent that was marked meanwhile is removed as well`() throws {
+        var script = MachineScript.suspended()
+        let marked = try #require(script.lastContent?.bundle)
         #expect(script.notMade() == ["save ada g0", "1: refreshUnavailable"])
-        guard case .bundle(_, over: .exactly(let replaced))? = script.lastContent else {
-            Issue.record("\(String(describing: script.lastContent))")
-            return
-        }
-        #expect(replaced == marked)
-    }
-
-    @Test func `A call that is not made after its deadline leaves no lease and no intent`() {
-        var script = MachineScript.calling()
-        #expect(script.pass(.seconds(30)) == ["1: refreshUnavailable"])
-        #expect(script.notMade() == ["save ada g0"])
-        #expect(script.wrote() == ["release"])
+        #expect(script.replaces(marked) && !script.replaces(marked.with(refreshIntent: nil)), "exactly what is marked")
     }
 
     @Test func `No call starts once a suspension was announced`() {
@@ -124,13 +94,13 @@ import Testing
         let mark = script.lastWrite
         #expect(script.respond() == [])
         #expect(script.pass(.seconds(30)) == ["1: ada g1"], "the store is slow")
-        #expect(script.send(.wrote(version: mark, .written(replaced: nil))) == ["save ada g1"])
+        #expect(script.wrote(version: mark) == ["save ada g1"])
         // The lease stays for this write, and the next attempt finds it held.
         #expect(script.refused(2, generation: 1) == ["reread"])
         let save = script.lastWrite
         script.recordsIntents = false
         #expect(script.reread(.stored("ada", 1)) == [])
-        #expect(script.send(.wrote(version: save, .written(replaced: nil))) == ["intent ada g1"])
+        #expect(script.wrote(version: save) == ["intent ada g1"])
         #expect(script.wrote() == ["save ada g1", "2: refreshUnavailable"])
         #expect(script.wrote() == ["release"])
     }
@@ -140,13 +110,88 @@ import Testing
         let call = try #require(script.call?.id)
         _ = script.signOut(2)
         #expect(script.withdrawn == [call])
+        var failing = script
         #expect(script.notMade() == [])
+        _ = failing.storeFails()
+        #expect(failing.notMade().contains("release"), "of an ended session that was not made")
+    }
+}
+
+/// Rule 4: the call of another process, its window, and a process that was stopped meanwhile.
+@Suite struct RivalTests {
+    /// An attempt that has read ada's first tokens, with the intent of another process that may be calling since `age`
+    /// seconds. The server tolerates a repetition, whose intent is being stored.
+    private func repeating(after age: TimeInterval, within window: Duration) -> MachineScript {
+        var script = MachineScript.signedIn(isShared: true, tolerance: .within(window))
+        _ = script.pass(.seconds(115))
+        let stored = TokenBundle.stored("ada", 0).with(refreshIntent: script.rivalIntent(age: age))
+        _ = script.refused(1, generation: 0)
+        #expect(script.leased(reading: stored, ownerMayCall: true) == ["mark ada g0"])
+        return script
     }
 
-    @Test func `A call of an ended session that was not made frees the lease`() {
-        var script = MachineScript.calling()
-        #expect(script.signOut(2).contains("delete"))
-        _ = script.storeFails()
-        #expect(script.notMade().contains("release"))
+    @Test func `Rule 4: a repetition that was cancelled at the limit of the first call is not replayed`() {
+        var script = repeating(after: 110, within: .seconds(600))
+        #expect(script.wrote() == ["call g0"])
+        #expect(script.pass(.seconds(10)) == ["cancel call"])
+        #expect(script.respond(.unavailable) == ["1: refreshUnavailable", "release"])
+    }
+
+    @Test func `Rule 4: no repetition is made when its intent was stored after the window of the first call`() {
+        for (seconds, texts) in [(2, ["call g0"]), (4, ["1: refreshUnavailable", "release"])] {
+            var script = repeating(after: 5, within: .seconds(8))
+            #expect(script.pass(.seconds(seconds)) == [])
+            #expect(script.wrote() == texts)
+        }
+    }
+
+    @Test func `Rule 4: a process that was stopped while its intent was being stored makes no call after its limit`() {
+        var script = MachineScript.recording()
+        // No timer has fired yet.
+        script.uptime += .seconds(31)
+        #expect(script.wrote() == ["save ada g0", "1: refreshUnavailable"])
+        #expect(script.wrote() == ["release"])
+    }
+
+    @Test func `Rule 4: an intent of this process over the intent of another one leaves that one to be waited for`() {
+        var script = repeating(after: 5, within: .seconds(10))
+        #expect(script.wrote() == ["call g0"])
+        let own = script.lastContent?.bundle ?? .stored("ada", 0)
+        #expect(script.respond(.unavailable, after: .seconds(6)) == ["1: refreshUnavailable", "release"])
+        #expect(script.refresh(2, after: .seconds(60)) == ["lease"])
+        #expect(script.leased(reading: own) == ["2: refreshUnavailable", "release"], "the first call may be under way")
+        #expect(script.refresh(3, after: .seconds(60), reading: own) == ["call g0"])
+    }
+
+    @Test func `Rule 4: a call of this process with newer tokens does not wait for another process's earlier call`() {
+        var script = MachineScript.signedIn(isShared: true)
+        let stored = TokenBundle.stored("ada", 0).with(refreshIntent: script.rivalIntent())
+        _ = script.refused(1, generation: 0)
+        #expect(script.leased(reading: stored, ownerMayCall: true) == ["1: refreshUnavailable", "release"])
+        _ = script.changed(to: .active(.stored("ada", 1)))
+        #expect(script.refresh(2, reading: .stored("ada", 1)) == ["call g1"])
+        let own = script.lastContent?.bundle ?? .stored("ada", 1)
+        #expect(script.respond(.unavailable) == ["2: refreshUnavailable", "release"])
+        #expect(script.refresh(3, after: .seconds(2), reading: own) == ["call g1"])
+    }
+
+    @Test func `G25, G32: a step-up ends where the write before it finds that of another process`() {
+        var script = MachineScript.known(isShared: true)
+        _ = script.refresh(2, reading: .stored("ada", 0))
+        #expect(script.respond() == ["save ada g1"])
+        _ = script.stepUp(3)
+        let other = TokenBundle.stored("ada", 2, accessToken: "access-other", refreshToken: "refresh-ada-0")
+        _ = script.wrote(.superseded(by: .active(other)))
+        _ = script.wrote()
+        #expect(script.ask(4) == ["4: ada g3"])
+        #expect(script.machine.isIdle)
+    }
+
+    @Test func `Rule 4: the intent of older tokens, as of a backup, says nothing about the tokens in use`() {
+        var script = MachineScript.refreshedOnce(isShared: true)
+        #expect(script.refresh(1, after: .seconds(60)) == ["lease"])
+        let older = TokenBundle.stored("ada", 0).with(refreshIntent: script.rivalIntent(age: 5))
+        #expect(script.leased(reading: older, ownerMayCall: true) == ["call g1"])
+        #expect(script.key != "key-1")
     }
 }

@@ -6,13 +6,6 @@ import Testing
 
 /// G3, G10, G19: expiry, its windows, and clocks that are wrong.
 @Suite struct ExpiryTests {
-    @Test func `G3: far from its expiry a token is returned and no work starts`() {
-        var script = MachineScript.signedIn()
-        _ = script.pass(.seconds(3_539))
-        #expect(script.ask(1) == ["1: ada g0"])
-        #expect(script.machine.readyToken(at: script.uptime)?.generation == 0)
-    }
-
     @Test func `G3: in the ahead window requests use the current token while one refresh runs in the background`() {
         var script = MachineScript.signedIn()
         _ = script.passToAhead()
@@ -25,25 +18,23 @@ import Testing
 
     @Test func `G3: in the leeway requests wait`() {
         var script = MachineScript.signedIn()
-        _ = script.pass(.seconds(3_595))
-        #expect(script.ask(1) == ["call g0"])
+        #expect(script.ask(1, after: .seconds(3_539)) == ["1: ada g0"], "far from it no work starts")
+        #expect(script.machine.readyToken(at: script.uptime)?.generation == 0)
+        #expect(script.ask(2, after: .seconds(56)) == ["call g0"])
     }
 
     @Test func `G3: a token that is still valid is used when its refresh is unavailable, then and in the pause`() {
         var script = MachineScript.signedIn()
-        _ = script.pass(.seconds(3_596))
-        #expect(script.ask(1) == ["call g0"])
+        #expect(script.ask(1, after: .seconds(3_596)) == ["call g0"])
         #expect(script.respond(TokenRefreshError(.unavailable, retryAfter: .seconds(100))) == ["1: ada g0"])
         #expect(script.ask(2) == ["2: ada g0"])
-        _ = script.pass(.seconds(10))
-        #expect(script.ask(3) == ["3: refreshUnavailable"])
+        #expect(script.ask(3, after: .seconds(10)) == ["3: refreshUnavailable"])
     }
 
     @Test func `G3: both windows shrink with a short lifetime, so that a new token is never refreshed at once`() {
-        let lifetimes: [Duration] = [
-            .nanoseconds(1), .milliseconds(1), .seconds(1), .seconds(3), .seconds(10), .seconds(60),
-        ]
-        for lifetime in lifetimes {
+        for lifetime in [.nanoseconds(1), .milliseconds(1), .seconds(1), .seconds(3), .seconds(10), .seconds(60)]
+            as [Duration]
+        {
             var script = MachineScript.signedIn(lifetime: lifetime)
             #expect(script.ask(1) == ["1: ada g0"])
             #expect(script.machine.readyToken(at: script.uptime + lifetime / 2) != nil)
@@ -57,29 +48,13 @@ import Testing
         #expect(script.refused(1, generation: 1) == ["1: unauthorized"])
         for waiter in 2...20 { #expect(script.refused(waiter, generation: 1) == ["\(waiter): unauthorized"]) }
         #expect(script.ask(21) == ["21: ada g1"], "others go on using it")
-        _ = script.pass(.seconds(9))
-        #expect(script.refused(22, generation: 1) == ["22: unauthorized"])
-        _ = script.pass(.seconds(1))
-        #expect(script.refused(23, generation: 1) == ["call g1"])
-    }
-
-    @Test func `G10: when the next token is refused too the pause doubles`() {
-        var script = MachineScript.refreshedOnce()
-        _ = script.refused(1, generation: 1)
-        _ = script.pass(.seconds(10))
-        _ = script.refused(2, generation: 1)
-        _ = script.finish()
-        #expect(script.refused(3, generation: 2) == ["3: unauthorized"])
-        _ = script.pass(.seconds(19))
-        #expect(script.refused(4, generation: 2) == ["4: unauthorized"])
-        _ = script.pass(.seconds(1))
-        #expect(script.refused(5, generation: 2) == ["call g2"])
+        #expect(script.refused(22, generation: 1, after: .seconds(9)) == ["22: unauthorized"])
+        #expect(script.refused(23, generation: 1, after: .seconds(1)) == ["call g1"])
     }
 
     @Test func `G10: a token that is not fresh, or is of a sign-in, is refreshed when it is refused`() {
         var script = MachineScript.refreshedOnce()
-        _ = script.pass(.seconds(10))
-        #expect(script.refused(1, generation: 1) == ["call g1"])
+        #expect(script.refused(1, generation: 1, after: .seconds(10)) == ["call g1"])
         var login = MachineScript.signedIn()
         #expect(login.refused(1, generation: 0) == ["call g0"])
     }
@@ -89,59 +64,42 @@ import Testing
         var script = MachineScript.signedIn()
         script.date += Double(days) * 86_400
         #expect(script.ask(1) == ["1: ada g0"])
-        _ = script.pass(.seconds(1_800))
-        #expect(script.ask(2) == ["2: ada g0"])
+        #expect(script.ask(2, after: .seconds(1_800)) == ["2: ada g0"])
         #expect(script.machine.readyToken(at: script.uptime) != nil)
     }
 
     @Test func `G19: a new token that looks expired to the device's clock is used until it is refused`() {
-        let past = Date(timeIntervalSince1970: 1_700_000_000)
-        let odd: [TokenRefreshResult] = [
-            TokenRefreshResult(accessToken: "a", expiresIn: .seconds(-5)),
-            TokenRefreshResult(accessToken: "a", expiresIn: .zero),
-            TokenRefreshResult(accessToken: "a", expiresIn: .seconds(Int64.min)),
-            TokenRefreshResult(accessToken: "a", expiresIn: .seconds(Int64.max)),
-            TokenRefreshResult(accessToken: "a", expiresIn: .seconds(400 * 86_400)),
-            TokenRefreshResult(accessToken: .jwt(exp: past.timeIntervalSince1970)),
-            TokenRefreshResult(accessToken: .jwt(exp: 1e300)),
-        ]
-        for tokens in odd {
+        let lifetimes = [-5, 0, .min, .max, 400 * 86_400] as [Int64]
+        let odd = lifetimes.map { TokenRefreshResult(accessToken: "a", expiresIn: .seconds($0)) }
+        let claims = [1_700_000_000, 1e300].map { TokenRefreshResult(accessToken: .jwt(exp: $0)) }
+        for tokens in odd + claims {
             var script = MachineScript()
-            _ = script.send(.signIn(tokens, SessionID(rawValue: "ada"), WaiterID(number: 1)))
-            _ = script.wrote()
+            _ = script.signIn(1, as: "ada", with: tokens, isStored: true)
             #expect(script.ask(2) == ["2: ada g0"])
-            _ = script.pass(.seconds(100_000))
-            #expect(script.ask(3) == ["3: ada g0"])
+            #expect(script.ask(3, after: .seconds(100_000)) == ["3: ada g0"])
         }
     }
 
     @Test func `G19: the lifetime of a JWT is counted between two instants of the server's clock`() {
-        let wrongClock = Date(timeIntervalSince1970: 2_000_000_000)
-        let issued = 1_800_000_000.0
+        let (wrongClock, issued) = (Date(timeIntervalSince1970: 2_000_000_000), 1_800_000_000.0)
         let token = String.jwt(exp: issued + 900, iat: issued)
+        let rows: [(TokenRefreshResult, seconds: Int)] = [
+            (.init(accessToken: token), 900), (.init(accessToken: token, expiresIn: .seconds(60)), 60),
+            (.init(accessToken: .jwt(exp: issued + 900), serverDate: Date(timeIntervalSince1970: issued)), 900),
+        ]
         let limit = TokenRefreshPolicy().maximumLifetime
-        let byClaim = TokenLifetime(
-            of: .init(accessToken: token), sentAt: wrongClock, isServerTime: false, limit: limit)
-        #expect(byClaim.duration == .seconds(900))
-        let served = TokenRefreshResult(
-            accessToken: .jwt(exp: issued + 900),
-            serverDate: Date(timeIntervalSince1970: issued)
-        )
-        #expect(
-            TokenLifetime(of: served, sentAt: wrongClock, isServerTime: false, limit: limit).duration == .seconds(900))
-        let said = TokenRefreshResult(accessToken: token, expiresIn: .seconds(60))
-        #expect(TokenLifetime(of: said, sentAt: wrongClock, isServerTime: false, limit: limit).duration == .seconds(60))
+        for (tokens, seconds) in rows {
+            let lifetime = TokenLifetime(of: tokens, sentAt: wrongClock, isServerTime: false, limit: limit)
+            #expect(lifetime.duration == .seconds(seconds))
+        }
     }
 
     @Test func `G19: the windows of a stored token are those of the longest lifetime, where its own is longer`() {
-        var policy = TokenRefreshPolicy()
-        policy.maximumLifetime = .seconds(30)
-        let now = Instant(uptime: .seconds(1_000), date: Date(timeIntervalSince1970: 1_800_000_000))
-        let bundle = TokenBundle(
-            accessToken: "access", refreshToken: nil, expiresAt: now.date + 3_600, receivedAt: now.date)
+        let policy = TokenRefreshPolicy.with { $0.maximumLifetime = .seconds(30) }
+        let now = Instant(uptime: .seconds(1_000), date: MachineScript.start)
+        let bundle = TokenBundle.stored("ada", 0, expiresAt: now.date + 3_600, receivedAt: now.date)
         let expiry = Expiry(stored: bundle, at: now, skew: 0, policy: policy)
-        #expect(expiry.end == .seconds(1_030))
-        #expect(expiry.leewayFrom == .seconds(1_027))
+        #expect(expiry.end == .seconds(1_030) && expiry.leewayFrom == .seconds(1_027))
         #expect(expiry.urgency(at: .seconds(1_015)) == .none)
     }
 
@@ -150,10 +108,7 @@ import Testing
             "", ".", "..", "...", "a.b.c", "a.!!!.c", "a.e30.c", "\(String.jwt(exp: -1))", ".bnVsbA.",
             String(repeating: "a", count: 100_000), "a.\(Data("{\"exp\":\"soon\"}".utf8).base64EncodedString()).c",
         ]
-        for token in strange {
-            let claims = JSONWebTokenClaims(token)
-            #expect(claims?.expiresAt == nil)
-        }
+        for token in strange { #expect(JSONWebTokenClaims(token)?.expiresAt == nil) }
         #expect(JSONWebTokenClaims(.jwt(exp: 5))?.expiresAt == Date(timeIntervalSince1970: 5))
     }
 
@@ -162,21 +117,18 @@ import Testing
         let serverNow = script.date
         // The device's clock was set back by two days while the app was away; the token expired an hour ago.
         script.date -= 2 * 86_400
-        _ = script.ask(1)
         let stored = TokenBundle.stored("ada", 4, expiresAt: serverNow - 3_600, clockSkew: 0.5)
-        #expect(script.loaded(.success(.active(stored))) == ["signed in ada", "1: ada g4"])
-        _ = script.send(.serverDateNoted(serverNow))
-        #expect(script.ask(2) == ["call g4"])
+        #expect(script.start(with: stored) == ["signed in ada", "1: ada g4"])
+        #expect(script.ask(2, serverDate: serverNow) == ["call g4"])
     }
 
-    @Test func `G19: the date in a response is that of the server's clock, for its own tokens, too`() throws {
+    @Test func `G19: the date in a response is that of the server's clock, for its own tokens, too`() {
         var script = MachineScript()
         let serverNow = script.date + 2 * 86_400
         let tokens = TokenRefreshResult(accessToken: "access-ada-0", expiresIn: .seconds(60), serverDate: serverNow)
-        _ = script.send(.signIn(tokens, SessionID(rawValue: "ada"), WaiterID(number: 1)))
-        let stored = try #require(script.lastContent?.bundle)
-        #expect(stored.expiresAt == serverNow + 60)
-        #expect(stored.clockSkew == 2 * 86_400)
+        _ = script.signIn(1, as: "ada", with: tokens)
+        let stored = script.lastContent?.bundle
+        #expect(stored?.expiresAt == serverNow + 60 && stored?.clockSkew == 2 * 86_400)
     }
 
     @Test(arguments: [-2 * 86_400, 90, 2 * 86_400] as [TimeInterval])
@@ -190,12 +142,11 @@ import Testing
             if !isKnownBefore { _ = script.send(.serverDateNoted(script.date + ahead)) }
             _ = script.respond(.unavailable)
             #expect(script.ask(2).first == "2: ada g4")
-            _ = script.pass(.seconds(101))
-            #expect(script.ask(3).contains("3: ada g4") == false, "it has expired")
+            #expect(script.ask(3, after: .seconds(101)).contains("3: ada g4") == false, "it has expired")
         }
     }
 
-    @Test func `G19: the stored expiry is an instant of the server's clock, whichever response gave the date`() throws {
+    @Test func `G19: the stored expiry is an instant of the server's clock, whichever response gave the date`() {
         for isSet in [false, true] {
             var script = MachineScript()
             let ahead = 2 * 86_400.0
@@ -204,61 +155,43 @@ import Testing
             let serverNow = script.date + ahead
             if isSet { script.date -= 5 * 86_400 }
             _ = script.signIn(1, as: "bob", lifetime: .seconds(3_600))
-            let stored = try #require(script.lastContent?.bundle)
-            #expect(stored.expiresAt == serverNow + 3_600)
-            #expect(stored.clockSkew == serverNow.timeIntervalSince(script.date))
+            let stored = script.lastContent?.bundle
+            #expect(stored?.expiresAt == serverNow + 3_600)
+            #expect(stored?.clockSkew == serverNow.timeIntervalSince(script.date))
         }
     }
 
-    @Test func `G19: the expiry of refreshed tokens counts from their receipt, in a session that was restored, too`() {
-        var script = MachineScript()
-        _ = script.ask(1)
-        _ = script.loaded(.success(.active(.stored("ada", 4))))
-        #expect(script.refresh(2) == ["call g4"])
-        _ = script.finish()
-        _ = script.send(.serverDateNoted(script.date + 2 * 86_400))
-        #expect(script.ask(3) == ["3: ada g5"])
-    }
-
-    @Test func `G19: the expiry of tokens that were received here does not follow the server's clock`() {
+    @Test func `G19: the expiry of tokens that were received here follows neither the server's clock nor a set one`() {
         var script = MachineScript()
         _ = script.send(.serverDateNoted(script.date + 0.5))
-        _ = script.signIn(1, as: "bob")
-        _ = script.wrote()
-        _ = script.send(.serverDateNoted(script.date + 2 * 86_400))
-        #expect(script.ask(2) == ["2: bob g0"])
+        _ = script.signIn(1, as: "bob", isStored: true)
+        #expect(script.ask(2, serverDate: script.date + 2 * 86_400) == ["2: bob g0"])
         _ = script.refresh(3)
         _ = script.finish()
-        _ = script.send(.serverDateNoted(script.date + 4 * 86_400))
-        #expect(script.ask(4) == ["4: bob g1"])
-    }
+        #expect(script.ask(4, serverDate: script.date + 4 * 86_400) == ["4: bob g1"])
 
-    @Test func `G19: nor does it follow a device's clock that was set, once the server's is known`() {
-        var script = MachineScript.signedIn()
-        script.date += 2 * 86_400
-        _ = script.send(.serverDateNoted(script.date))
-        #expect(script.ask(1) == ["1: ada g0"])
-    }
+        var restored = MachineScript.started(with: .stored("ada", 4))
+        #expect(restored.refresh(2) == ["call g4"])
+        _ = restored.finish()
+        #expect(restored.ask(3, serverDate: restored.date + 2 * 86_400) == ["3: ada g5"])
 
-    @Test func `G19: setting the wall clock after a server date expires no adopted token`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.send(.serverDateNoted(script.date))
-        let expiresAt = script.date + 3_600
-        script.date += 2 * 86_400
-        _ = script.refused(1, generation: 0)
-        #expect(
-            script.leased(reading: .stored("ada", 1, expiresAt: expiresAt, clockSkew: 0.5)) == ["1: ada g1", "release"])
+        var set = MachineScript.signedIn()
+        set.date += 2 * 86_400
+        #expect(set.ask(1, serverDate: set.date) == ["1: ada g0"])
     }
 
     @Test func `G19: a clock set forward while the app was away costs one refresh and no more`() {
         var script = MachineScript()
         let expiresAt = script.date + 3_600
         script.date += 2 * 86_400
-        _ = script.ask(1)
-        let stored = TokenBundle.stored("ada", 4, expiresAt: expiresAt)
-        #expect(script.loaded(.success(.active(stored))) == ["signed in ada", "call g4"])
+        #expect(script.start(with: .stored("ada", 4, expiresAt: expiresAt)) == ["signed in ada", "call g4"])
         _ = script.finish()
         for waiter in 2...50 { #expect(script.ask(waiter) == ["\(waiter): ada g5"]) }
+        var running = MachineScript.signedIn(isShared: true)
+        _ = running.send(.serverDateNoted(running.date))
+        let adopted = TokenBundle.stored("ada", 1, expiresAt: running.date + 3_600, clockSkew: 0.5)
+        running.date += 2 * 86_400
+        #expect(running.refused(1, generation: 0, reading: adopted) == ["1: ada g1", "release"])
     }
 
     @Test(
@@ -267,21 +200,23 @@ import Testing
     func `G19: the wall clock counts as set where it is two seconds off the monotonic one`(by: Double, after: Double) {
         let start = Instant(uptime: .seconds(5), date: Date(timeIntervalSince1970: 1_800_000_000.25))
         let owner = ProcessIdentity(host: "host", process: "p1")
-        var moment = Moment(settings: .init(policy: .init(), isShared: false, owner: owner, tolerance: .none))
-        moment.advance(to: start)
-        let steady = moment
-        moment.advance(to: Instant(uptime: start.uptime + .seconds(after), date: start.date + after + by))
-        #expect((moment == steady) == (by.magnitude < 2))
+        var clock = MachineClock(settings: .init(policy: .init(), isShared: false, owner: owner, tolerance: .none))
+        clock.advance(to: start)
+        let steady = clock
+        clock.advance(to: Instant(uptime: start.uptime + .seconds(after), date: start.date + after + by))
+        #expect((clock == steady) == (by.magnitude < 2))
     }
 }
 
 extension String {
-    /// An unsigned token with these claims.
-    static func jwt(exp: Double, iat: Double? = nil) -> String {
-        let claims = iat.map { "{\"exp\":\(exp),\"iat\":\($0)}" } ?? "{\"exp\":\(exp)}"
-        let payload = Data(claims.utf8).base64EncodedString()
-            .replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
-            .replacingOccurrences(of: "=", with: "")
+    /// An unsigned token with claims in JSON.
+    static func jwt(claims: some Sequence<UInt8>) -> String {
+        let payload = Data(claims).base64EncodedString()
+            .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
         return "e30.\(payload).c2ln"
+    }
+
+    static func jwt(exp: Double, iat: Double? = nil) -> String {
+        jwt(claims: (iat.map { "{\"exp\":\(exp),\"iat\":\($0)}" } ?? "{\"exp\":\(exp)}").utf8)
     }
 }

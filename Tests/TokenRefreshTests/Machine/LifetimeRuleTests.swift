@@ -1,76 +1,50 @@
 import AuthInterface
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TokenRefresh
 
 /// G3, G19: the lifetime of a token, and the limits of plausible values.
 @Suite struct LifetimeRuleTests {
-    private let date = Date(timeIntervalSince1970: 1_800_000_000)
+    private let date = MachineScript.start
     private let year = Duration.seconds(366 * 86_400)
+
+    /// A JWT whose claims are given as JSON.
+    private func token(_ claims: String) -> String { .jwt(claims: claims.utf8) }
 
     private func lifetime(_ result: TokenRefreshResult, limit: Duration? = nil) -> Duration? {
         TokenLifetime(of: result, sentAt: date, isServerTime: false, limit: limit ?? year).duration
     }
 
-    /// A JWT whose claims are given as JSON.
-    private func token(_ claims: String) -> String {
-        let payload = Data(claims.utf8).base64EncodedString()
-            .replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
-            .replacingOccurrences(of: "=", with: "")
-        return "e30.\(payload).c2ln"
-    }
-
-    private func expiry(_ bundle: TokenBundle, limit: Duration? = nil) -> Expiry {
-        var policy = TokenRefreshPolicy()
-        policy.maximumLifetime = limit ?? year
+    private func expiry(_ seconds: TimeInterval, receivedAgo: TimeInterval? = nil, limit: Duration? = nil) -> Expiry {
+        let bundle = TokenBundle(
+            accessToken: "access", refreshToken: "refresh", expiresAt: date + seconds,
+            receivedAt: receivedAgo.map { date - $0 })
+        let policy = TokenRefreshPolicy.with { $0.maximumLifetime = limit ?? year }
         return Expiry(stored: bundle, at: Instant(uptime: .zero, date: date), skew: 0, policy: policy)
     }
 
-    private func bundle(expiresIn seconds: TimeInterval, receivedAgo: TimeInterval?) -> TokenBundle {
-        TokenBundle(
-            accessToken: "access",
-            refreshToken: "refresh",
-            expiresAt: date + seconds,
-            receivedAt: receivedAgo.map { date - $0 }
-        )
-    }
-
-    @Test func `The response's lifetime comes before the token's own claims`() {
+    @Test func `A lifetime comes before an expiry, that before the claims, and the server's date before the issue`() {
         let claims = token(#"{"iat":1799999000,"exp":1800000900}"#)
-        #expect(lifetime(TokenRefreshResult(accessToken: claims, expiresAt: date + 100)) == .seconds(100))
-        #expect(lifetime(TokenRefreshResult(accessToken: claims, expiresIn: .seconds(30))) == .seconds(30))
-        #expect(lifetime(TokenRefreshResult(accessToken: claims)) == .seconds(1_900))
+        let rows: [(TokenRefreshResult, seconds: Double)] = [
+            (.init(accessToken: claims, expiresIn: .seconds(30), expiresAt: date + 100), 30),
+            (.init(accessToken: claims, expiresAt: date + 100), 100),
+            (.init(accessToken: claims, serverDate: date + 800), 100), (.init(accessToken: claims), 1_900),
+            // DI6: as text, and in milliseconds.
+            (.init(accessToken: token(#"{"iat":1799999000,"exp":"1800000900"}"#)), 1_900),
+            (.init(accessToken: token(#"{"iat":1799999000000,"exp":1800000900500}"#)), 1_900.5),
+        ]
+        for (result, seconds) in rows { #expect(lifetime(result) == .seconds(seconds)) }
+        let long = TokenRefreshResult(accessToken: "access", expiresIn: .seconds(101))
+        #expect(lifetime(long, limit: .seconds(100)) == nil && lifetime(long, limit: .seconds(101)) == .seconds(101))
     }
 
-    @Test func `DI6: each claim is read alone, as text and in milliseconds too, and what cannot be is named`() {
-        let texts = token(#"{"iat":1799999000,"exp":"1800000900"}"#)
-        #expect(lifetime(TokenRefreshResult(accessToken: texts)) == .seconds(1_900))
-        let milliseconds = token(#"{"iat":1799999000000,"exp":1800000900500}"#)
-        #expect(lifetime(TokenRefreshResult(accessToken: milliseconds)) == .seconds(1_900.5))
+    @Test func `DI6: each claim is read alone, in the alphabet of base64url, and what cannot be read is named`() {
         let half = JSONWebTokenClaims(token(#"{"iat":{"a":1},"exp":1800000900}"#))
         #expect(half?.issuedAt == nil && half?.expiresAt != nil && half?.unreadExpiry == nil)
         let unread = JSONWebTokenClaims(token(#"{"iat":1799999000,"exp":"soon 7"}"#))
         #expect(unread?.issuedAt != nil && unread?.expiresAt == nil && unread?.unreadExpiry == "7")
-    }
-
-    @Test func `A lifetime comes before an absolute expiry`() {
-        let both = TokenRefreshResult(accessToken: "access", expiresIn: .seconds(30), expiresAt: date + 100)
-        #expect(lifetime(both) == .seconds(30))
-    }
-
-    @Test func `The date of the response comes before the token's own instant of issue`() {
-        let claims = token(#"{"iat":1799999000,"exp":1800000900}"#)
-        #expect(lifetime(TokenRefreshResult(accessToken: claims, serverDate: date + 800)) == .seconds(100))
-    }
-
-    @Test func `A lifetime above the maximum is ignored`() {
-        let result = TokenRefreshResult(accessToken: "access", expiresIn: .seconds(101))
-        #expect(lifetime(result, limit: .seconds(100)) == nil)
-        #expect(lifetime(result, limit: .seconds(101)) == .seconds(101))
-    }
-
-    @Test func `Claims are read in the alphabet of base64url`() {
         let claims = token(#"{"exp":1800000100,"a":"???>>>~~~ÿÿÿ"}"#)
         #expect(claims.contains("-") || claims.contains("_"))
         #expect(JSONWebTokenClaims(claims)?.expiresAt == date + 100)
@@ -83,27 +57,11 @@ import Testing
         #expect(JSONWebTokenClaims(short + padding + "x") == nil)
     }
 
-    @Test func `G19: an implausible stored expiry is ignored`() {
-        let old = TokenBundle(accessToken: "access", refreshToken: "refresh", expiresAt: .distantPast)
-        #expect(expiry(old) == .unknown)
-    }
-
-    @Test func `G19: a clock that was set back does not lengthen a stored token's life`() {
-        #expect(expiry(bundle(expiresIn: 5_000, receivedAgo: -4_900)).end == .seconds(100))
-    }
-
-    @Test func `G3: the longest lifetime also limits the windows of a stored token`() {
-        let expiry = expiry(bundle(expiresIn: 1_000, receivedAgo: 0), limit: .seconds(100))
-        #expect(expiry.end == .seconds(100))
-        #expect(expiry.leewayFrom == .seconds(95))
-    }
-
-    @Test func `G19: the latest date of the server counts`() {
-        var clock = ServerClock()
-        let start = Instant(uptime: .zero, date: date)
-        clock.record(date + 50, at: start)
-        clock.record(date + 70, at: start)
-        #expect(clock.skew(at: start) == 70)
+    @Test func `G3, G19: no stored expiry, clock or limit lengthens a token's life or its windows`() {
+        #expect(expiry(Date.distantPast.timeIntervalSince(date)) == .unknown, "an implausible one is ignored")
+        #expect(expiry(5_000, receivedAgo: -4_900).end == .seconds(100), "the clock was set back")
+        let limited = expiry(1_000, receivedAgo: 0, limit: .seconds(100))
+        #expect(limited.end == .seconds(100) && limited.leewayFrom == .seconds(95))
     }
 }
 
@@ -118,41 +76,35 @@ import Testing
     @Test func `G3: a stored bundle says when its access token was received and how long it is valid`() throws {
         var script = MachineScript()
         let stored = try signedIn(&script)
-        #expect(stored.receivedAt == script.date)
-        #expect(stored.lifetime == .seconds(3_600))
+        #expect(stored.receivedAt == script.date && stored.lifetime == .seconds(3_600))
     }
 
-    /// The expiries that were reported as ignored.
-    private func ignored(_ script: MachineScript) -> [String] {
-        script.events.compactMap { event in
-            if case .expiryIgnored(let session, let expiry) = event { "\(session.rawValue): \(expiry)" } else { nil }
+    @Test func `G24: an expiry that cannot be placed in time is reported once, at a sign-in and at a refresh`() {
+        func ignored(_ script: MachineScript) -> [String] {
+            script.events.compactMap { event in
+                if case .expiryIgnored(let session, let expiry) = event {
+                    "\(session.rawValue): \(expiry)"
+                } else {
+                    nil
+                }
+            }
         }
-    }
-
-    @Test func `G24: an expiry that cannot be placed in time is reported once, at a sign-in and at a refresh`() throws {
         var script = MachineScript()
         var tokens = TokenRefreshResult(accessToken: "access-ada-0", refreshToken: "refresh-ada-0")
         tokens.unreadExpiry = "12 Smarch"
-        _ = script.send(.signIn(tokens, SessionID(rawValue: "ada"), WaiterID(number: 1)))
-        _ = script.wrote()
+        _ = script.signIn(1, as: "ada", with: tokens, isStored: true)
         #expect(ignored(script) == ["ada: 12 Smarch"])
-        #expect(script.refresh(2) == ["call g0"])
-        let call = try #require(script.call)
-        tokens.accessToken = "access-ada-1"
-        tokens.unreadExpiry = "13 Smarch"
-        _ = script.send(.responded(call.id, base: call.base, .success(tokens)))
-        _ = script.wrote()
-        #expect(ignored(script) == ["ada: 12 Smarch", "ada: 13 Smarch"])
-        tokens.accessToken = "access-ada-2"
-        tokens.unreadExpiry = nil
-        #expect(script.refresh(3) == ["call g1"])
-        let next = try #require(script.call)
-        _ = script.send(.responded(next.id, base: next.base, .success(tokens)))
-        #expect(ignored(script).count == 2)
+        for (generation, expiry) in ["13 Smarch", nil].enumerated() {
+            #expect(script.refresh(2) == ["call g\(generation)"])
+            tokens.accessToken = "access-ada-\(generation + 1)"
+            tokens.unreadExpiry = expiry
+            _ = script.respond(tokens, isStored: true)
+            #expect(ignored(script) == ["ada: 12 Smarch", "ada: 13 Smarch"])
+        }
     }
 
     @Test(arguments: [-62_135_769_600, 1e300, -1e300, .infinity, -.infinity, .nan, 1e18, -1e18])
-    func `An implausible server date does not stop the process, and is ignored`(seconds: Double) throws {
+    func `An implausible server date does not stop the process, and is ignored`(seconds: Double) {
         let date = Date(timeIntervalSince1970: seconds)
         let claims = String.jwt(exp: 1_800_000_900, iat: 1_800_000_000)
         for tokens in [
@@ -161,10 +113,9 @@ import Testing
         ] {
             var script = MachineScript()
             _ = script.send(.serverDateNoted(date))
-            _ = script.send(.signIn(tokens, SessionID(rawValue: "ada"), WaiterID(number: 1)))
-            let stored = try #require(script.lastContent?.bundle)
-            #expect(stored.expiresAt == script.date + 900)
-            #expect(stored.clockSkew == 0)
+            _ = script.signIn(1, as: "ada", with: tokens)
+            let stored = script.lastContent?.bundle
+            #expect(stored?.expiresAt == script.date + 900 && stored?.clockSkew == 0)
         }
     }
 
@@ -177,19 +128,53 @@ import Testing
 
     @Test func `G19: only the first server date corrects the expiry of a restored token`() {
         var script = MachineScript()
-        _ = script.ask(1)
         let stored = TokenBundle.stored("ada", 4, expiresAt: script.date + 3_600, clockSkew: 0.5)
-        #expect(script.loaded(.success(.active(stored))) == ["signed in ada", "1: ada g4"])
+        #expect(script.start(with: stored) == ["signed in ada", "1: ada g4"])
         _ = script.send(.serverDateNoted(script.date))
-        _ = script.send(.serverDateNoted(script.date + 2 * 86_400))
-        #expect(script.ask(2) == ["2: ada g4"])
+        #expect(script.ask(2, serverDate: script.date + 2 * 86_400) == ["2: ada g4"])
     }
 
     @Test func `G19: until a server date is known, a stored expiry is read with the skew at its receipt`() {
         var script = MachineScript()
-        _ = script.ask(1)
         let skew = -2 * 86_400.0
         let stored = TokenBundle.stored("ada", 4, expiresAt: script.date + skew + 3_600, clockSkew: skew)
-        #expect(script.loaded(.success(.active(stored))) == ["signed in ada", "1: ada g4"])
+        #expect(script.start(with: stored) == ["signed in ada", "1: ada g4"])
+    }
+}
+
+/// No access token crashes the reader of its claims, makes it hang, or makes it use time out of proportion to its size
+/// (G26). A server writes the token.
+@Suite(.ownThread, .timeLimit(.minutes(20))) struct ClaimsFuzzTests {
+    private static func token(_ payload: Data) -> String { .jwt(claims: payload) }
+
+    /// Dates are from 1970 to 9999 for any token.
+    private static func check(_ token: String) {
+        guard let claims = JSONWebTokenClaims(token) else { return }
+        for date in [claims.expiresAt, claims.issuedAt].compactMap(\.self) {
+            #expect((0...253_402_300_799).contains(date.timeIntervalSince1970), "\(token)")
+        }
+    }
+
+    @Test func `no token crashes or hangs the reader of its claims`() {
+        let inputs = Fuzzing(
+            seeds: [#"{"exp":1800000000,"iat":1799999000.5}"#, #"{"exp":null,"a":[1,{"b":"\u0041"}]}"#, "[]", "null"],
+            words: ["{", "}", "[", "\"exp\":", "1e999", "-1", "9999999999999999999999", "null", "\\u0000", "."],
+            rounds: 2_000)
+        inputs.run { input in
+            Self.check(Self.token(input))
+            // Not base64url, or of another number of parts.
+            Self.check("a." + String(decoding: input, as: UTF8.self) + ".b")
+            Self.check(String(decoding: input, as: UTF8.self))
+        }
+    }
+
+    @Test(arguments: ["[", "{\"a\":", "\"", "9", "\\u0041", " ", "1,", "\"exp\":1,", "{}"])
+    func `the time for a token is linear in its length`(unit: String) {
+        for (start, end) in [("", ""), ("{\"exp\":", "}"), ("{\"a\":\"", "\",\"exp\":1}"), ("{\"a\":[", "1]}")] {
+            let isLinear = Fuzzing.isLinear(unit, prefix: start, suffix: end, size: 2_500, preparing: Self.token) {
+                _ = JSONWebTokenClaims($0)
+            }
+            #expect(isLinear, "\(start)\(unit)…\(end)")
+        }
     }
 }

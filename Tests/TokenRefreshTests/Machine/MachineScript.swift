@@ -12,15 +12,20 @@ import Testing
 /// #expect(script.refused(1, generation: 0) == ["call g0"])
 /// ```
 struct MachineScript {
+    /// The date at which each script starts.
+    static let start = Date(timeIntervalSince1970: 1_800_000_000)
+
     var machine: RefreshStateMachine
     var uptime: Duration = .seconds(1_000)
-    var date = Date(timeIntervalSince1970: 1_800_000_000)
+    var date = Self.start
     /// How much of the uptime the device has slept.
     var asleep: Duration = .zero
     /// The timers that are set.
     var timers: [RefreshTimer: Duration] = [:]
     /// What the machine reported so far.
     var events: [SessionEvent] = []
+    /// The last response to each caller.
+    private(set) var responses: [Int: RefreshResponse] = [:]
     /// Whether an intent is stored as soon as the machine writes it, and left out of the texts.
     var recordsIntents = true
     private var lastCall: (id: AttemptID, base: TokenBundle)?
@@ -35,71 +40,13 @@ struct MachineScript {
     private(set) var lastContent: StoreContent?
 
     init(
-        policy: TokenRefreshPolicy = .init(),
-        isShared: Bool = false,
-        tolerance: ReplayTolerance = .none,
-        owner: ProcessIdentity = .init(host: "host", process: "p1"),
-        needsRefreshToken: Bool = true,
-        hasJournal: Bool = false
+        policy: TokenRefreshPolicy = .init(), isShared: Bool = false, tolerance: ReplayTolerance = .none,
+        needsRefreshToken: Bool = true, hasJournal: Bool = false
     ) {
         let settings = MachineSettings(
-            policy: policy, isShared: isShared, owner: owner, tolerance: tolerance,
-            needsRefreshToken: needsRefreshToken, hasJournal: hasJournal)
+            policy: policy, isShared: isShared, owner: ProcessIdentity(host: "host", process: "p1"),
+            tolerance: tolerance, needsRefreshToken: needsRefreshToken, hasJournal: hasJournal)
         machine = RefreshStateMachine(settings: settings, random: .seeded(SplitMix64(seed: 7)))
-    }
-
-    /// A machine in which ada has signed in and is stored. Her first access token is valid for an hour.
-    static func signedIn(
-        isShared: Bool = false,
-        lifetime: Duration? = .seconds(3_600),
-        refreshToken: String? = "refresh-ada-0",
-        policy: TokenRefreshPolicy = .init(),
-        tolerance: ReplayTolerance = .none
-    ) -> MachineScript {
-        var script = MachineScript(policy: policy, isShared: isShared, tolerance: tolerance)
-        _ = script.signIn(900, as: "ada", lifetime: lifetime, refreshToken: refreshToken)
-        _ = script.wrote()
-        return script
-    }
-
-    /// A machine in which ada's first token was refused, or caller 1 has requested a refresh. Where the store is shared
-    /// it waits for the lease; otherwise it has called.
-    static func refreshing(
-        for request: CallerRequest? = nil,
-        isShared: Bool = false,
-        lifetime: Duration? = .seconds(3_600),
-        policy: TokenRefreshPolicy = .init(),
-        tolerance: ReplayTolerance = .none
-    ) -> MachineScript {
-        var script = signedIn(isShared: isShared, lifetime: lifetime, policy: policy, tolerance: tolerance)
-        let refusal = TokenRefusal(of: script.token(0))
-        let actions = script.send(.requested(request ?? .replacement(refusal), WaiterID(number: 1)))
-        #expect(actions == [isShared ? "lease" : "call g0"])
-        return script
-    }
-
-    /// A machine that has called with ada's first tokens, under the lease where the store is shared. Caller 1 waits.
-    static func calling(
-        for request: CallerRequest? = nil,
-        isShared: Bool = true,
-        policy: TokenRefreshPolicy = .init(),
-        tolerance: ReplayTolerance = .none
-    ) -> MachineScript {
-        var script = refreshing(for: request, isShared: isShared, policy: policy, tolerance: tolerance)
-        if isShared { #expect(script.leased(reading: .stored("ada", 0)) == ["call g0"]) }
-        return script
-    }
-
-    /// A machine of a shared store whose user's tokens could not be stored, and whose token has been refused. It has
-    /// the lease, and its intents are stored.
-    static func unstored(_ user: String) -> MachineScript {
-        var script = MachineScript(isShared: true)
-        script.recordsIntents = false
-        _ = script.signIn(1, as: user)
-        _ = script.storeFails()
-        _ = script.refused(2, generation: 0, of: user)
-        _ = script.leased()
-        return script
     }
 
     // MARK: Requests
@@ -122,12 +69,29 @@ struct MachineScript {
         return texts
     }
 
-    mutating func ask(_ waiter: Int) -> [String] {
-        send(.requested(.token, WaiterID(number: waiter)))
+    // Where a request or a response comes `after` some time, what timers do until then is left out of the texts. Where it
+    // says `isStored`, the write under way then succeeds or fails.
+
+    /// `serverDate`: noted before.
+    mutating func ask(_ waiter: Int, after time: Duration? = nil, serverDate: Date? = nil) -> [String] {
+        wait(time)
+        if let serverDate { _ = send(.serverDateNoted(serverDate)) }
+        return send(.requested(.token, WaiterID(number: waiter)))
     }
 
-    mutating func refresh(_ waiter: Int) -> [String] {
-        send(.requested(.refresh, WaiterID(number: waiter)))
+    mutating func refresh(_ waiter: Int, after time: Duration? = nil) -> [String] {
+        wait(time)
+        return send(.requested(.refresh, WaiterID(number: waiter)))
+    }
+
+    /// A caller requests a refresh, and the store is read under the lease.
+    mutating func refresh(_ waiter: Int, after time: Duration? = nil, reading bundle: TokenBundle) -> [String] {
+        #expect(refresh(waiter, after: time) == ["lease"])
+        return leased(reading: bundle)
+    }
+
+    mutating func restore(_ waiter: Int) -> [String] {
+        send(.requested(.restore, WaiterID(number: waiter)))
     }
 
     /// The token of a generation, as the machine returns it now.
@@ -139,12 +103,23 @@ struct MachineScript {
         return SessionToken(value: "access-\(user)-\(generation)", session: session, generation: generation)
     }
 
-    mutating func refused(_ waiter: Int, generation: Int, of user: String = "ada") -> [String] {
-        refused(waiter, TokenRefusal(of: token(generation, of: user)))
+    mutating func refused(
+        _ waiter: Int, generation: Int, of user: String = "ada", after time: Duration? = nil
+    ) -> [String] {
+        wait(time)
+        return refused(waiter, TokenRefusal(of: token(generation, of: user)))
     }
 
-    mutating func refused(_ waiter: Int, _ refusal: TokenRefusal) -> [String] {
-        send(.requested(.replacement(refusal), WaiterID(number: waiter)))
+    mutating func refused(
+        _ waiter: Int, generation: Int, after time: Duration? = nil, reading bundle: TokenBundle
+    ) -> [String] {
+        #expect(refused(waiter, generation: generation, after: time) == ["lease"])
+        return leased(reading: bundle)
+    }
+
+    mutating func refused(_ waiter: Int, _ refusal: TokenRefusal, after time: Duration? = nil) -> [String] {
+        wait(time)
+        return send(.requested(.replacement(refusal), WaiterID(number: waiter)))
     }
 
     mutating func cancel(_ waiter: Int) -> [String] {
@@ -152,46 +127,70 @@ struct MachineScript {
     }
 
     mutating func signIn(
-        _ waiter: Int,
-        as user: String,
-        lifetime: Duration? = .seconds(3_600),
-        refreshToken: String? = nil
+        _ waiter: Int, as user: String, lifetime: Duration? = .seconds(3_600), refreshToken: String? = nil,
+        isStored: Bool? = nil
     ) -> [String] {
         let tokens = TokenRefreshResult(
-            accessToken: "access-\(user)-0",
-            refreshToken: refreshToken ?? (user == "ada" ? nil : "refresh-\(user)-0"),
-            expiresIn: lifetime
-        )
-        return send(.signIn(tokens, SessionID(rawValue: user), WaiterID(number: waiter)))
+            accessToken: "access-\(user)-0", refreshToken: refreshToken ?? (user == "ada" ? nil : "refresh-\(user)-0"),
+            expiresIn: lifetime)
+        return signIn(waiter, as: user, with: tokens, isStored: isStored)
     }
 
-    mutating func signOut(_ waiter: Int, _ reason: SignOutReason = .byUser) -> [String] {
-        send(.signOut(reason, WaiterID(number: waiter)))
+    mutating func signIn(
+        _ waiter: Int, as user: String, with tokens: TokenRefreshResult, isStored: Bool? = nil
+    ) -> [String] {
+        let texts = send(.signIn(tokens, SessionID(rawValue: user), WaiterID(number: waiter)))
+        return texts + wrote(isStored)
+    }
+
+    /// A step-up, or a sign-in of the session "new" where it is none.
+    mutating func stepUp(
+        _ waiter: Int, with tokens: TokenRefreshResult = .issued("high", of: .ada), isStored: Bool? = nil
+    ) -> [String] {
+        let texts = send(.stepUp(tokens, SessionID(rawValue: "new"), WaiterID(number: waiter)))
+        return texts + wrote(isStored)
+    }
+
+    mutating func signOut(_ waiter: Int, _ reason: SignOutReason = .byUser, isStored: Bool? = nil) -> [String] {
+        let texts = send(.signOut(reason, WaiterID(number: waiter)))
+        return texts + wrote(isStored)
     }
 
     // MARK: Responses
 
-    /// The handler responds to the last call with the next generation, or with an error.
+    /// The handler responds to a call, the last one if no other is named, with the next generation or with an error.
     mutating func respond(
-        _ error: TokenRefreshError? = nil,
-        lifetime: Duration? = .seconds(3_600),
-        accessToken: String? = nil,
-        call: (id: AttemptID, base: TokenBundle)? = nil
+        _ error: TokenRefreshError? = nil, lifetime: Duration? = .seconds(3_600), accessToken: String? = nil,
+        call: (id: AttemptID, base: TokenBundle)? = nil, after time: Duration? = nil, isStored: Bool? = nil
     ) -> [String] {
+        wait(time)
         guard let call = call ?? lastCall else { return ["no call to response"] }
-        if let error { return send(.responded(call.id, base: call.base, .failure(error))) }
+        if let error { return respond(.failure(error), to: call, isStored) }
         let name = "\(call.base.session.rawValue)-\(call.base.generation + 1)"
         let result = TokenRefreshResult(
-            accessToken: accessToken ?? "access-\(name)",
-            refreshToken: "refresh-\(name)",
-            expiresIn: lifetime
-        )
-        return respond(result, call: call)
+            accessToken: accessToken ?? "access-\(name)", refreshToken: "refresh-\(name)", expiresIn: lifetime)
+        return respond(.success(result), to: call, isStored)
     }
 
-    mutating func respond(_ result: TokenRefreshResult, call: (id: AttemptID, base: TokenBundle)? = nil) -> [String] {
+    mutating func respond(
+        _ result: TokenRefreshResult, call: (id: AttemptID, base: TokenBundle)? = nil, isStored: Bool? = nil
+    ) -> [String] {
         guard let call = call ?? lastCall else { return ["no call to response"] }
-        return send(.responded(call.id, base: call.base, .success(result)))
+        return respond(.success(result), to: call, isStored)
+    }
+
+    private mutating func respond(
+        _ result: Result<TokenRefreshResult, TokenRefreshError>, to call: (id: AttemptID, base: TokenBundle),
+        _ isStored: Bool?
+    ) -> [String] {
+        let texts = send(.responded(call.id, base: call.base, result))
+        return texts + wrote(isStored)
+    }
+
+    /// The server rejects the refresh token of the last call, and the store is read.
+    mutating func rejected(reading bundle: TokenBundle = .stored("ada", 0)) -> [String] {
+        #expect(respond(.rejected) == ["reread"])
+        return reread(bundle)
     }
 
     /// No byte of the last call was written.
@@ -263,16 +262,21 @@ struct MachineScript {
         send(.read(.check, .failure(TokenStoreError(code, reason: "scripted")), ownerMayCall: false))
     }
 
-    mutating func wrote(_ outcome: WriteOutcome = .written(replaced: nil)) -> [String] {
-        send(.wrote(version: lastWrite, outcome))
+    /// A write has ended: the last one, if no other version is named.
+    mutating func wrote(_ outcome: WriteOutcome = .written(replaced: nil), version: Int? = nil) -> [String] {
+        send(.wrote(version: version ?? lastWrite, outcome))
+    }
+
+    private mutating func wrote(_ isStored: Bool?) -> [String] {
+        isStored.map { $0 ? wrote() : storeFails() } ?? []
     }
 
     /// The journal has taken the end of the last write.
     mutating func noted() -> [String] { send(.noted(version: lastWrite)) }
 
     /// The handler responds with the next generation, and that is stored.
-    mutating func finish(lifetime: Duration? = .seconds(3_600)) -> [String] {
-        _ = respond(lifetime: lifetime)
+    mutating func finish(lifetime: Duration? = .seconds(3_600), after time: Duration? = nil) -> [String] {
+        _ = respond(lifetime: lifetime, after: time)
         return wrote()
     }
 
@@ -280,8 +284,34 @@ struct MachineScript {
         wrote(.failed(.locked))
     }
 
+    // MARK: What is seen of it
+
+    /// The published state.
+    var state: String { machine.published.text }
+
+    /// Why the session has ended, where that was a refusal.
+    var ending: SessionEnding? { if case .signedOut(.expired(let ending)) = machine.published { ending } else { nil } }
+
+    /// The key of the last call.
+    var key: String? { lastRequest?.idempotencyKey }
+
+    /// The intent in the last write.
+    var lastIntent: RefreshIntent? { lastContent?.bundle?.refreshIntent }
+
+    /// The token that a caller was given.
+    func given(_ waiter: Int) -> SessionToken? {
+        if case .token(let token)? = responses[waiter] { token } else { nil }
+    }
+
+    /// Whether the last write replaces what it finds.
+    func replaces(_ found: StoredSession) -> Bool { lastContent?.replacement(for: .success(found)) != nil }
+
+    func replaces(_ found: TokenBundle) -> Bool { replaces(.active(found)) }
+
+    // MARK: Time
+
     /// Time passes on both clocks; timers that are due fire in order.
-    mutating func pass(_ duration: Duration) -> [String] {
+    mutating func pass(_ duration: Duration, isStored: Bool? = nil) -> [String] {
         let end = uptime + duration
         var texts: [String] = []
         while let next = timers.filter({ $0.value <= end }).min(by: { $0.value < $1.value }) {
@@ -290,7 +320,13 @@ struct MachineScript {
             texts += send(.timerFired(next.key))
         }
         move(to: end)
-        return texts
+        return texts + wrote(isStored)
+    }
+
+    /// Nothing happens for some time, and then, within some more, what is returned.
+    mutating func pass(_ quiet: Duration, then rest: Duration) -> [String] {
+        #expect(pass(quiet) == [])
+        return pass(rest)
     }
 
     /// Time passes until the token in use is refreshed in the background.
@@ -305,6 +341,10 @@ struct MachineScript {
         return pass(.zero)
     }
 
+    private mutating func wait(_ time: Duration?) {
+        if let time { _ = pass(time) }
+    }
+
     private mutating func move(to instant: Duration) {
         date += (instant - uptime) / .seconds(1)
         uptime = instant
@@ -313,6 +353,7 @@ struct MachineScript {
     private mutating func note(_ action: RefreshAction) {
         switch action {
         case .withdrawCall(let id): withdrawn.append(id)
+        case .respond(let waiter, let response): responses[waiter.number] = response
         case .call(let id, let base, let request, let startBefore):
             lastCall = (id, base)
             lastStart = startBefore
@@ -328,46 +369,4 @@ struct MachineScript {
         default: break
         }
     }
-}
-
-extension TokenBundle {
-    /// A bundle as the store holds it. `clockSkew`: not zero where its expiry was counted on the server's clock.
-    static func stored(
-        _ user: String,
-        _ generation: Int,
-        refreshToken: String? = nil,
-        expiresAt: Date? = nil,
-        clockSkew: TimeInterval = 0,
-        receivedAt: Date? = nil,
-        signedInAt: Date? = nil,
-        ordinal: SessionOrdinal? = nil
-    ) -> TokenBundle {
-        TokenBundle(
-            accessToken: "access-\(user)-\(generation)",
-            refreshToken: refreshToken ?? "refresh-\(user)-\(generation)",
-            expiresAt: expiresAt,
-            clockSkew: clockSkew,
-            session: SessionID(rawValue: user),
-            generation: generation,
-            receivedAt: receivedAt,
-            signedInAt: signedInAt,
-            ordinal: ordinal
-        )
-    }
-}
-
-extension StoredSession {
-    /// The end of a user's session.
-    static func ended(_ user: String, _ reason: SignOutReason = .byUser) -> StoredSession {
-        .tombstone(SessionTombstone(session: SessionID(rawValue: user), reason: reason, date: Date()))
-    }
-}
-
-extension SessionOrdinal {
-    /// The ordinal of a sign-in in this second of 1970.
-    static func second(_ seconds: Double) -> SessionOrdinal { SessionOrdinal(at: Date(timeIntervalSince1970: seconds)) }
-}
-
-extension TokenStoreError {
-    static let locked = TokenStoreError(.unavailable, reason: "locked")
 }

@@ -7,13 +7,7 @@ import Testing
 
 /// G6, G10, G11: pauses grow, end and start again.
 @Suite struct PacingTests {
-    /// A policy whose pauses have no jitter: 1, 2, 4 … seconds, for the store 1 and 2 seconds.
-    private var policy: TokenRefreshPolicy {
-        var policy = TokenRefreshPolicy()
-        policy.backoff = Backoff(base: .seconds(1), limit: .seconds(60), floor: .seconds(60))
-        policy.storeBackoff.floor = .seconds(60)
-        return policy
-    }
+    private let policy = TokenRefreshPolicy.withoutJitter
 
     private func pause(of timer: RefreshTimer, _ script: MachineScript) -> Duration? {
         script.timers[timer].map { $0 - script.uptime }
@@ -29,8 +23,7 @@ import Testing
         }
         _ = script.wrote()
         _ = script.refresh(2)
-        _ = script.respond()
-        _ = script.storeFails()
+        _ = script.respond(isStored: false)
         #expect(pause(of: .storeRetry, script) == .seconds(1))
     }
 
@@ -88,46 +81,42 @@ import Testing
         #expect(script.pass(.seconds(1)) == ["call g1"])
     }
 
-    @Test func `G6: a late, unusable response does not shorten the pause that the server asked for`() throws {
+    @Test func `G6: a late, unusable response does not shorten the pause that the server asked for`() {
         var script = MachineScript.refreshing(for: .refresh, policy: policy)
-        let abandoned = try #require(script.call)
+        let abandoned = script.call
         _ = script.pass(.seconds(130))
         #expect(script.wrote() == [], "the mark of the abandoned call")
         #expect(script.refresh(2) == ["call g0"])
         let asked = TokenRefreshError(.unavailable, retryAfter: .seconds(300))
         #expect(script.respond(asked) == ["2: refreshUnavailable"])
-        let unusable = TokenRefreshResult(accessToken: "line\nfeed")
-        _ = script.send(.responded(abandoned.id, base: abandoned.base, .success(unusable)))
-        _ = script.pass(.seconds(299))
-        #expect(script.refresh(3) == [], "waits for the end of the pause")
+        _ = script.respond(TokenRefreshResult(accessToken: "line\nfeed"), call: abandoned)
+        #expect(script.refresh(3, after: .seconds(299)) == [], "waits for the end of the pause")
         #expect(script.pass(.seconds(1)) == ["call g0"])
     }
 
-    @Test(arguments: [Duration.seconds(-100), .seconds(Int64.min), .seconds(Int64.max)])
-    func `G26: a Retry-After that is negative or absurd leaves the pause bounded`(asked: Duration) {
+    @Test(arguments: [(-100, 1), (.min, 1), (20, 20), (86_400, 300), (.max, 300)] as [(Int64, Int64)])
+    func `G6, G26: the pause is as long as Retry-After says, from that of the backoff to a bound`(
+        asked: Int64, pause: Int64
+    ) {
         var script = MachineScript.refreshing(policy: policy)
-        #expect(script.respond(TokenRefreshError(.unavailable, retryAfter: asked)) == ["1: refreshUnavailable"])
-        _ = script.pass(.seconds(300))
-        #expect(script.refused(2, generation: 0) == ["call g0"])
-    }
-
-    @Test func `G8: a call is never cancelled before the deadline of its waiters`() {
-        var policy = TokenRefreshPolicy()
-        policy.callLimit = .seconds(5)
-        #expect(policy.longestCall == policy.deadline)
+        let error = TokenRefreshError(.unavailable, retryAfter: .seconds(asked))
+        #expect(script.respond(error) == ["1: refreshUnavailable"])
+        #expect(script.pass(.seconds(pause - 1)) == [])
+        #expect(script.refused(2, generation: 0) == [])
+        #expect(script.pass(.seconds(1)) == ["call g0"])
     }
 
     @Test func `G10: the cool-down of an endpoint doubles up to eight times its length, and starts again later`() {
         var loops = LoopBreaker()
         var uptime = Duration.seconds(1_000)
         for factor in [1, 2, 4, 8, 8] {
-            let outcome = loops.refused(by: "a", isReplacement: true, at: uptime, cooldown: .seconds(10))
-            #expect(outcome == .unauthorized(retryAfter: .seconds(10 * factor), isNew: true))
+            let cooldown = loops.refused(by: "a", isReplacement: true, at: uptime, cooldown: .seconds(10))
+            #expect(cooldown == .seconds(10 * factor))
             uptime += .seconds(10 * factor)
         }
         uptime += .seconds(10)
-        let outcome = loops.refused(by: "a", isReplacement: true, at: uptime, cooldown: .seconds(10))
-        #expect(outcome == .unauthorized(retryAfter: .seconds(10), isNew: true))
+        let cooldown = loops.refused(by: "a", isReplacement: true, at: uptime, cooldown: .seconds(10))
+        #expect(cooldown == .seconds(10))
     }
 
     @Test func `G10: a refusal by another endpoint causes one refresh in each cool-down`() {
@@ -135,8 +124,7 @@ import Testing
         let start = Duration.seconds(1_000)
         func refused(_ endpoint: String, isReplacement: Bool = false, after seconds: Int = 0) -> Bool {
             let at = start + .seconds(seconds)
-            let outcome = loops.refused(by: endpoint, isReplacement: isReplacement, at: at, cooldown: .seconds(10))
-            return outcome == .refresh
+            return loops.refused(by: endpoint, isReplacement: isReplacement, at: at, cooldown: .seconds(10)) == nil
         }
         #expect(!refused("a"))
         // Not the endpoint itself, and not a request whose token came in place of a refused one.

@@ -11,16 +11,13 @@ import Testing
             var script = MachineScript.signedIn(isShared: isShared)
             script.recordsIntents = false
             var actions = script.refused(1, generation: 0)
-            if isShared {
-                actions = script.leased(reading: .stored("ada", 0))
-            }
+            if isShared { actions = script.leased(reading: .stored("ada", 0)) }
             #expect(actions == ["intent ada g0"])
-            let recorded = try #require(script.lastContent?.bundle?.refreshIntent)
+            let recorded = try #require(script.lastIntent)
             #expect(script.wrote() == ["call g0"])
-            #expect(script.lastRequest?.idempotencyKey == recorded.idempotencyKey)
-            #expect(recorded.idempotencyKey.count == 32)
+            #expect(script.key == recorded.idempotencyKey && script.key?.count == 32)
             #expect(script.respond() == ["save ada g1"])
-            #expect(script.lastContent?.bundle?.refreshIntent == nil)
+            #expect(script.lastIntent == nil)
         }
     }
 
@@ -33,23 +30,21 @@ import Testing
             let actions = hangs ? script.pass(.seconds(10)) : script.storeFails()
             #expect(actions.prefix(20) == (1...20).map { "\($0): storeUnavailable" }[...])
             #expect(!actions.contains { $0.hasPrefix("call") })
-            #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
+            #expect(script.state == "signed in ada")
         }
     }
 
     @Test func `G12: one key until a response has been applied, and a new one after that`() {
         var script = MachineScript.refreshing()
-        let key = script.lastRequest?.idempotencyKey
+        let key = script.key
         for _ in 1...3 {
             _ = script.respond(.unavailable)
-            _ = script.pass(.seconds(60))
-            #expect(script.refused(2, generation: 0) == ["call g0"])
-            #expect(script.lastRequest?.idempotencyKey == key)
+            #expect(script.refused(2, generation: 0, after: .seconds(60)) == ["call g0"])
+            #expect(script.key == key)
         }
         _ = script.finish()
-        _ = script.pass(.seconds(60))
-        #expect(script.refused(3, generation: 1) == ["call g1"])
-        #expect(script.lastRequest?.idempotencyKey != key)
+        #expect(script.refused(3, generation: 1, after: .seconds(60)) == ["call g1"])
+        #expect(script.key != key)
     }
 
     @Test func `G12: a restart replays at once, with the stored key`() {
@@ -57,22 +52,19 @@ import Testing
             var script = MachineScript(isShared: isShared)
             let stored = TokenBundle.stored("ada", 0, expiresAt: script.date - 1)
                 .with(refreshIntent: script.rivalIntent(key: "from before"))
-            _ = script.ask(1)
-            _ = script.loaded(.success(.active(stored)))
-            if isShared {
-                _ = script.leased(reading: stored)
-            }
+            _ = script.start(with: stored)
+            if isShared { _ = script.leased(reading: stored) }
             #expect(script.call != nil)
-            #expect(script.lastRequest?.idempotencyKey == "from before")
+            #expect(script.key == "from before")
         }
     }
 
     @Test func `G12: where the server tolerates it, a call whose response is lost is replayed once at once`() {
         for tolerance in [ReplayTolerance.sameKey, .within(.seconds(10))] {
             var script = MachineScript.refreshing(tolerance: tolerance)
-            let key = script.lastRequest?.idempotencyKey
+            let key = script.key
             #expect(script.respond(.unavailable) == ["call g0"])
-            #expect(script.lastRequest?.idempotencyKey == key)
+            #expect(script.key == key)
             #expect(script.respond(.unavailable) == ["1: refreshUnavailable"])
         }
         for error in [TokenRefreshError(.unavailable, status: 503), .init(.ambiguous), .init(.ambiguous, status: 401)] {
@@ -80,59 +72,59 @@ import Testing
             #expect(script.respond(error) == ["1: refreshUnavailable"], "the server has responded: \(error)")
         }
         var late = MachineScript.refreshing(tolerance: .within(.seconds(10)))
-        _ = late.pass(.seconds(10))
-        #expect(late.respond(.unavailable) == ["1: refreshUnavailable"])
+        #expect(late.respond(.unavailable, after: .seconds(10)) == ["1: refreshUnavailable"])
+    }
+
+    /// An attempt under the lease, and ada's tokens with the intent of another process of some seconds ago.
+    private func meeting(
+        tolerance: ReplayTolerance = .none, age: TimeInterval, isAbandoned: Bool = false, longestCall: Duration? = nil
+    ) -> (script: MachineScript, stored: TokenBundle) {
+        var script = MachineScript.signedIn(isShared: true, tolerance: tolerance)
+        _ = script.pass(.seconds(max(age, 0) + 10))
+        let intent = script.rivalIntent(age: age, longestCall: longestCall, isAbandoned: isAbandoned)
+        #expect(script.refused(1, generation: 0) == ["lease"])
+        return (script, TokenBundle.stored("ada", 0).with(refreshIntent: intent))
+    }
+
+    /// The call that may be under way is waited for, and after so many seconds made again.
+    private func expectWait(
+        _ seconds: Int, _ script: inout MachineScript, over stored: TokenBundle, ownerMayCall: Bool = false
+    ) {
+        let first = script.leased(reading: stored, ownerMayCall: ownerMayCall)
+        #expect(first == ["1: refreshUnavailable", "release"])
+        #expect(script.pass(.seconds(seconds - 10)) == [])
+        #expect(script.refused(2, generation: 0) == ["2: refreshUnavailable"])
+        #expect(script.refused(3, generation: 0, after: .seconds(10)) == ["lease"])
+        let second = script.leased(reading: stored, ownerMayCall: ownerMayCall)
+        #expect(second == ["call g0"] && script.key == "key-1")
     }
 
     @Test func `Rule 4: the call of a live owner is waited for, unless the server tolerates a second call`() {
         for (tolerance, isAbandoned) in [(ReplayTolerance.none, true), (.within(.seconds(5)), true), (.none, false)] {
-            var script = MachineScript.signedIn(isShared: true, tolerance: tolerance)
-            _ = script.pass(.seconds(30))
-            let stored = TokenBundle.stored("ada", 0).with(
-                refreshIntent: script.rivalIntent(age: 20, isAbandoned: isAbandoned))
-            _ = script.refused(1, generation: 0)
-            #expect(script.leased(reading: stored, ownerMayCall: !isAbandoned) == ["1: refreshUnavailable", "release"])
-            #expect(script.pass(.seconds(90)) == [])
-            #expect(script.refused(2, generation: 0) == ["2: refreshUnavailable"])
-            _ = script.pass(.seconds(10))
-            #expect(script.refused(3, generation: 0) == ["lease"])
-            #expect(script.leased(reading: stored, ownerMayCall: !isAbandoned) == ["call g0"])
-            #expect(script.lastRequest?.idempotencyKey == "key-1")
+            var (script, stored) = meeting(tolerance: tolerance, age: 20, isAbandoned: isAbandoned)
+            expectWait(100, &script, over: stored, ownerMayCall: !isAbandoned)
         }
         for (tolerance, isAbandoned, mayCall) in [
             (ReplayTolerance.sameKey, true, true), (.within(.seconds(30)), true, true), (.none, false, false),
         ] {
-            var script = MachineScript.signedIn(isShared: true, tolerance: tolerance)
-            _ = script.pass(.seconds(30))
-            let stored = TokenBundle.stored("ada", 0).with(
-                refreshIntent: script.rivalIntent(age: 20, isAbandoned: isAbandoned))
-            _ = script.refused(1, generation: 0)
+            var (script, stored) = meeting(tolerance: tolerance, age: 20, isAbandoned: isAbandoned)
             var actions = script.leased(reading: stored, ownerMayCall: mayCall)
             if mayCall {
                 #expect(actions == ["mark ada g0"], "the intent says that two calls may be under way")
                 actions = script.wrote()
             }
             #expect(actions == ["call g0"])
-            #expect(script.lastRequest?.idempotencyKey == "key-1")
+            #expect(script.key == "key-1")
         }
     }
 
     @Test func `SE8: a call is waited for as long as the limits of its owner say, for half an hour at most`() {
         let day = Duration.seconds(86_400)
         for (limit, waited) in [(Duration.seconds(300), 300), (.seconds(60), 60), (day, 1_800), (nil, 120)] {
-            var script = MachineScript.signedIn(isShared: true)
-            let stored = TokenBundle.stored("ada", 0).with(
-                refreshIntent: script.rivalIntent(longestCall: limit, isAbandoned: true))
-            _ = script.refused(1, generation: 0)
-            #expect(script.leased(reading: stored) == ["1: refreshUnavailable", "release"])
-            _ = script.pass(.seconds(waited - 10))
-            #expect(script.refused(2, generation: 0) == ["2: refreshUnavailable"])
-            _ = script.pass(.seconds(10))
-            #expect(script.refused(3, generation: 0) == ["lease"])
-            #expect(script.leased(reading: stored) == ["call g0"], "\(waited) s")
+            var (script, stored) = meeting(age: 0, isAbandoned: true, longestCall: limit)
+            expectWait(waited, &script, over: stored)
         }
-        let own = MachineScript.refreshing()
-        #expect(own.lastContent?.bundle?.refreshIntent?.longestCall == .seconds(120))
+        #expect(MachineScript.refreshing().lastIntent?.longestCall == .seconds(120))
     }
 
     @Test func `Rule 4: a success that cannot be read has spent the token, and is replayed or long not repeated`() {
@@ -142,19 +134,15 @@ import Testing
         for script in [MachineScript.refreshing(tolerance: .none), tolerant] {
             var script = script
             #expect(script.respond(error).first == "1: refreshUnavailable")
-            let pause = script.lastContent?.bundle?.refreshIntent?.failure?.pause
+            let pause = script.lastIntent?.failure?.pause
             #expect(pause ?? .zero >= TokenRefreshPolicy().ambiguityCooldown)
         }
     }
 
     @Test func `Rule 4: a tolerated call has the date and the limit of the call that it repeats`() {
-        var script = MachineScript.signedIn(isShared: true, tolerance: .within(.seconds(60)))
-        _ = script.pass(.seconds(100))
-        let first = script.rivalIntent(age: 40, isAbandoned: false)
-        _ = script.refused(1, generation: 0)
-        #expect(
-            script.leased(reading: .stored("ada", 0).with(refreshIntent: first), ownerMayCall: true) == ["mark ada g0"])
-        #expect(script.lastContent?.bundle?.refreshIntent?.date == first.date)
+        var (script, stored) = meeting(tolerance: .within(.seconds(60)), age: 40)
+        #expect(script.leased(reading: stored, ownerMayCall: true) == ["mark ada g0"])
+        #expect(script.lastIntent?.date == stored.refreshIntent?.date)
         #expect(script.wrote() == ["call g0"])
         #expect(script.pass(.seconds(79)).filter { $0.hasPrefix("cancel") } == [])
         #expect(script.pass(.seconds(1)).filter { $0.hasPrefix("cancel") }.count == 1)
@@ -162,26 +150,16 @@ import Testing
 
     @Test func `Rule 4: a tolerated call whose response was lost is replayed within the first call's window`() {
         for (passed, isReplayed) in [(19, true), (20, false)] {
-            var script = MachineScript.signedIn(isShared: true, tolerance: .within(.seconds(60)))
-            _ = script.pass(.seconds(100))
-            let first = script.rivalIntent(age: 40, isAbandoned: false)
-            _ = script.refused(1, generation: 0)
-            _ = script.leased(reading: .stored("ada", 0).with(refreshIntent: first), ownerMayCall: true)
+            var (script, stored) = meeting(tolerance: .within(.seconds(60)), age: 40)
+            _ = script.leased(reading: stored, ownerMayCall: true)
             _ = script.wrote()
-            _ = script.pass(.seconds(passed))
-            #expect(script.respond(.unavailable).contains("call g0") == isReplayed)
+            #expect(script.respond(.unavailable, after: .seconds(passed)).contains("call g0") == isReplayed)
         }
     }
 
     @Test func `Rule 4: the wait for another process's intent ends by the monotonic clock, not by its date`() {
-        var script = MachineScript.signedIn(isShared: true)
-        let stored = TokenBundle.stored("ada", 0).with(
-            refreshIntent: script.rivalIntent(age: -30 * 86_400, isAbandoned: true))
-        _ = script.refused(1, generation: 0)
-        _ = script.leased(reading: stored)
-        _ = script.pass(.seconds(120))
-        #expect(script.refused(2, generation: 0) == ["lease"])
-        #expect(script.leased(reading: stored) == ["call g0"])
+        var (script, stored) = meeting(age: -30 * 86_400, isAbandoned: true)
+        expectWait(120, &script, over: stored)
     }
 
     /// A clock that the date of an intent cannot be trusted for.
@@ -208,36 +186,18 @@ import Testing
             script.date += 180
             script = MachineScript(isShared: true, tolerance: tolerance)
             script.date += 180
-            _ = script.ask(9)
-            _ = script.loaded(.success(.active(.stored("ada", 0))))
+            _ = script.start(with: .stored("ada", 0))
         }
         let stored = TokenBundle.stored("ada", 0).with(refreshIntent: recorded)
         _ = script.refused(1, generation: 0)
-        #expect(script.leased(reading: stored) == ["1: refreshUnavailable", "release"])
-        #expect(script.pass(.seconds(100)) == [])
-        #expect(script.refused(2, generation: 0) == ["2: refreshUnavailable"])
-        _ = script.pass(.seconds(20))
-        #expect(script.refused(3, generation: 0) == ["lease"])
-        #expect(script.leased(reading: stored) == ["call g0"])
-    }
-
-    @Test func `G8: before a suspension the intent is marked and the lease released; the response is kept`() {
-        var script = MachineScript.calling()
-        #expect(script.send(.suspensionNear) == ["mark ada g0"])
-        #expect(script.wrote() == ["release"])
-        #expect(script.respond() == ["save ada g1"])
-        #expect(script.wrote() == ["1: ada g1"])
+        expectWait(120, &script, over: stored)
     }
 
     @Test func `Rule 3: a save is refused over its session's tombstone, another session, and an equal generation`() {
         let new = StoreContent.bundle(.stored("ada", 2), over: .older)
-        let tombstone = SessionTombstone(session: SessionID(rawValue: "ada"), reason: .byUser, date: Date())
-        let otherTokens = TokenBundle(
-            accessToken: "other", refreshToken: "other", session: SessionID(rawValue: "ada"), generation: 2
-        )
+        let otherTokens = TokenBundle.stored("ada", 2, accessToken: "other", refreshToken: "other")
         for found in [
-            StoredSession.tombstone(tombstone), .active(.stored("bob", 0)), .active(.stored("ada", 3)),
-            .active(otherTokens),
+            StoredSession.ended("ada"), .active(.stored("bob", 0)), .active(.stored("ada", 3)), .active(otherTokens),
         ] {
             #expect(new.replacement(for: .success(found)) == nil, "\(found)")
         }
@@ -251,11 +211,8 @@ import Testing
     @Test func `Rule 5: tokens that a tombstone keeps out of the store are revoked`() {
         var script = MachineScript.calling()
         _ = script.respond()
-        let tombstone = SessionTombstone(session: SessionID(rawValue: "ada"), reason: .byUser, date: script.date)
-        #expect(
-            script.wrote(.superseded(by: .tombstone(tombstone)))
-                == ["1: sessionEnded", "signedOut byUser", "revoke ada g1", "check", "release"]
-        )
+        let texts = ["1: sessionEnded", "signedOut byUser", "revoke ada g1", "check", "release"]
+        #expect(script.wrote(.superseded(by: .ended("ada"))) == texts)
     }
 
     @Test func `A check of the store finds a sign-in, a switch and a sign-out of another process`() {
@@ -263,8 +220,7 @@ import Testing
         #expect(script.changed(to: .active(.stored("ada", 1))) == [])
         #expect(script.ask(1) == ["1: ada g1"])
         #expect(script.changed(to: .active(.stored("bob", 0))) == ["signed in bob"])
-        let tombstone = SessionTombstone(session: SessionID(rawValue: "bob"), reason: .byUser, date: script.date)
-        #expect(script.changed(to: .tombstone(tombstone)) == ["signedOut byUser"])
+        #expect(script.changed(to: .ended("bob")) == ["signedOut byUser"])
         #expect(script.changed(to: .active(.stored("cleo", 2))) == ["signed in cleo"])
         #expect(script.ask(2) == ["2: cleo g2"])
     }
@@ -272,10 +228,9 @@ import Testing
     @Test func `A tombstone counts for 30 days`() {
         for (days, text) in [(29.0, "signedOut byUser"), (31.0, "signedOut never")] {
             var script = MachineScript(isShared: true)
-            _ = script.send(.requested(.restore, WaiterID(number: 1)))
-            let date = script.date - days * 86_400
-            let tombstone = SessionTombstone(session: SessionID(rawValue: "ada"), reason: .byUser, date: date)
-            #expect(script.loaded(.success(.tombstone(tombstone))) == [text, "1: \(text)"])
+            _ = script.restore(1)
+            let end = StoredSession.ended("ada", at: script.date - days * 86_400)
+            #expect(script.loaded(.success(end)) == [text, "1: \(text)"])
         }
     }
 }

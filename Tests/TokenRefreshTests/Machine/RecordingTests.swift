@@ -6,34 +6,17 @@ import Testing
 
 /// G4, G8, G11, G27: intents and tokens that are being stored, and writes that fail.
 @Suite struct RecordingTests {
-    /// A refresh whose intent is being stored in a shared store. Its lease was given after some time.
-    private func recording(leasedAfter time: Duration = .zero) -> MachineScript {
-        var script = MachineScript.refreshing(isShared: true)
-        script.recordsIntents = false
-        _ = script.pass(time)
-        #expect(script.leased(reading: .stored("ada", 0)) == ["intent ada g0"])
-        return script
-    }
-
-    /// A refresh that has made its call under the lease of a shared store.
-    private func calling() -> MachineScript {
-        var script = recording()
-        script.recordsIntents = true
-        _ = script.wrote()
-        return script
-    }
-
     @Test(arguments: ["a lock", "another", nil])
     func `Rule 4: an intent names the lease under which its call is made`(identity: String?) {
         var script = MachineScript.refreshing(isShared: true)
         script.recordsIntents = false
         _ = script.leased(identity)
         #expect(script.reread(.stored("ada", 0)) == ["intent ada g0"])
-        #expect(script.lastContent?.bundle?.refreshIntent?.lease == identity)
+        #expect(script.lastIntent?.lease == identity)
     }
 
     @Test func `G8: the limit of a call counts from its intent, which other processes see`() {
-        var script = recording()
+        var script = MachineScript.recording()
         _ = script.pass(.seconds(5))
         #expect(script.wrote() == ["call g0"])
         #expect(script.pass(.milliseconds(114_999)) == ["1: refreshUnavailable"])
@@ -41,104 +24,74 @@ import Testing
     }
 
     @Test func `G8: callers fail when their call is abandoned, although the timer of their deadline is late`() {
-        var script = calling()
+        var script = MachineScript.calling()
         let id = AttemptID(number: 1)
         script.timers[.deadline(id)] = nil
         #expect(script.pass(.seconds(120)) == ["cancel call"])
-        #expect(script.pass(.seconds(10)) == ["mark ada g0"])
-        #expect(script.wrote() == ["1: refreshUnavailable", "release"])
+        #expect(script.pass(.seconds(10), isStored: true) == ["mark ada g0", "1: refreshUnavailable", "release"])
     }
 
-    @Test func `G27: an intent that could not be stored is not stored later`() {
-        var script = recording()
-        #expect(script.storeFails() == ["1: storeUnavailable", "release"])
-        #expect(script.pass(.seconds(300)) == [])
-    }
-
-    @Test func `G27: an intent that was not stored in time is not stored later`() {
-        var script = recording()
-        #expect(script.pass(.seconds(10)).first == "1: storeUnavailable")
-        _ = script.storeFails()
-        #expect(script.pass(.seconds(300)) == [])
-    }
-
-    @Test func `G27: an intent that was not stored by the deadline of its attempt is not stored later`() {
-        var script = recording(leasedAfter: .seconds(25))
-        #expect(script.pass(.seconds(5)).first == "1: storeUnavailable")
-        _ = script.storeFails()
+    /// It fails, or is late: after the limit of the store, or after the deadline of its attempt, which began before.
+    @Test(arguments: [(0, nil), (0, 10), (25, 5)] as [(Int, Int?)])
+    func `G27: an intent that is not stored, or not in time, is not stored later`(leasedAfter: Int, late: Int?) {
+        var script = MachineScript.recording(leasedAfter: .seconds(leasedAfter))
+        if let late { #expect(script.pass(.seconds(late)).first == "1: storeUnavailable") }
+        let texts = script.storeFails()
+        #expect(late != nil || texts == ["1: storeUnavailable", "release"])
         #expect(script.pass(.seconds(300)) == [])
     }
 
     @Test func `G11: tokens that the store has never held are refreshed although it cannot be read`() {
-        var script = calling()
-        _ = script.respond()
-        #expect(script.storeFails() == ["1: ada g1"])
+        var script = MachineScript.unsaved()
         #expect(script.refresh(2) == ["reread"])
         #expect(script.reread(.failure(.locked)) == ["call g1"])
     }
 
     @Test func `G11: tokens that were not stored by the deadline of their attempt do not count as stored`() {
-        var script = calling()
-        _ = script.pass(.seconds(25))
-        #expect(script.respond() == ["save ada g1"])
+        var script = MachineScript.calling()
+        #expect(script.respond(after: .seconds(25)) == ["save ada g1"])
         #expect(script.pass(.seconds(5)) == ["1: ada g1"])
         _ = script.storeFails()
         #expect(script.refresh(2) == ["reread"])
         #expect(script.reread(.failure(.locked)) == ["call g1"])
     }
 
-    @Test func `G9: the tokens of a sign-in that could not be stored replace what it was to replace`() throws {
+    @Test func `G9: the tokens of a sign-in that could not be stored replace what it was to replace`() {
         var script = MachineScript.unstored("bob")
         #expect(script.reread(.stored("ada", 5)) == ["intent bob g0", "call g0"])
         _ = script.storeFails()
         #expect(script.respond() == ["save bob g1"])
-        let content = try #require(script.lastContent)
-        #expect(content.replacement(for: .success(.active(.stored("ada", 5)))) != nil)
+        #expect(script.replaces(.stored("ada", 5)))
     }
 
-    @Test func `G12: tokens that could not be stored so far are stored with the key of an earlier call`() {
+    @Test func `G12, G28: tokens that were not stored so far are stored with the key and the date of an earlier call`()
+    {
         var script = MachineScript.unstored("bob")
         #expect(script.reread(.success(.empty)) == ["intent bob g0", "call g0"])
-        let key = script.lastRequest?.idempotencyKey
-        _ = script.respond(.unavailable)
-        _ = script.storeFails()
+        let (key, first) = (script.key, script.date)
+        _ = script.respond(.unavailable, isStored: false)
         // No timer is due, so nothing is written again yet.
-        script.uptime += .seconds(2)
-        #expect(script.refresh(3) == ["reread"])
-        #expect(script.reread(.failure(.locked)) == ["intent bob g0"])
-        #expect(script.storeFails().contains("3: storeUnavailable"))
-        #expect(script.lastContent?.bundle?.refreshIntent?.idempotencyKey == key)
-    }
-
-    @Test func `G28: an intent that gives way to that of an earlier call leaves it with the date of that call`() {
-        var script = MachineScript.unstored("bob")
-        #expect(script.reread(.success(.empty)) == ["intent bob g0", "call g0"])
-        let first = script.date
-        _ = script.respond(.unavailable)
-        _ = script.storeFails()
         script.uptime += .seconds(2)
         script.date += 2
         #expect(script.refresh(3) == ["reread"])
         #expect(script.reread(.failure(.locked)) == ["intent bob g0"])
         #expect(script.storeFails().contains("3: storeUnavailable"))
-        let intent = script.lastContent?.bundle?.refreshIntent
-        #expect(intent?.date == first && intent?.firstDate == first, "\(String(describing: intent))")
+        let intent = script.lastIntent
+        #expect(intent?.idempotencyKey == key && intent?.date == first && intent?.firstDate == first)
     }
 
     @Test func `G13: a sign-in, or an end, that the write of an intent finds is followed at once`() {
-        let end = SessionTombstone(session: SessionID(rawValue: "ada"), reason: .byUser, date: Date())
-        let cases = [(StoredSession.active(.stored("bob", 0)), "signed in bob"), (.tombstone(end), "signedOut byUser")]
-        for (found, state) in cases {
-            var script = MachineScript.refreshing(isShared: true)
-            script.recordsIntents = false
-            #expect(script.leased(reading: .stored("ada", 0)) == ["intent ada g0"])
+        for (found, state) in [
+            (StoredSession.active(.stored("bob", 0)), "signed in bob"), (.ended("ada"), "signedOut byUser"),
+        ] {
+            var script = MachineScript.recording()
             let actions = script.wrote(.superseded(by: found))
             #expect(actions.contains(state) && actions.contains("1: sessionEnded") && actions.contains("release"))
         }
     }
 
     @Test func `G13: a pending save is dropped when the store holds newer tokens of another process`() {
-        var script = calling()
+        var script = MachineScript.calling()
         #expect(script.send(.suspensionNear) == ["mark ada g0"])
         #expect(script.respond() == [], "the mark is still on its way")
         #expect(script.wrote(.superseded(by: .active(.stored("ada", 2)))) == ["1: ada g2", "release"])
@@ -149,11 +102,113 @@ import Testing
         let bare = TokenRefreshError(.ambiguous, status: 401)
         var script = MachineScript.refreshing()
         _ = script.respond(bare)
-        _ = script.pass(.seconds(60))
-        _ = script.refused(2, generation: 0)
+        _ = script.refused(2, generation: 0, after: .seconds(60))
         #expect(script.finish() == ["2: ada g1"])
-        _ = script.pass(.seconds(60))
-        #expect(script.refused(3, generation: 1) == ["call g1"])
+        #expect(script.refused(3, generation: 1, after: .seconds(60)) == ["call g1"])
         #expect(script.respond(bare) == ["3: refreshUnavailable"])
+    }
+}
+
+/// Events that come after the state has changed for which they were meant.
+@Suite struct LateEventTests {
+    /// A machine that holds the lease, whose refreshed tokens are being stored again while the next attempt starts.
+    private func recordingBehindSave() -> MachineScript {
+        var script = MachineScript.unsaved()
+        #expect(script.pass(.seconds(1)) == ["save ada g1"])
+        script.recordsIntents = false
+        #expect(script.refresh(2) == ["reread"])
+        #expect(script.reread(.stored("ada", 0)) == [], "the intent waits for the save")
+        return script
+    }
+
+    @Test func `G27: the write of an earlier version, stored or refused, is not that of the intent that follows`() {
+        var script = recordingBehindSave()
+        var refused = script
+        #expect(script.wrote() == ["intent ada g1"])
+        #expect(script.wrote() == ["call g1"])
+        #expect(refused.wrote(.superseded(by: .active(.stored("ada", 0)))) == ["intent ada g1"])
+    }
+
+    private let busy = TokenRefreshError(.unavailable, status: 503)
+
+    @Test func `Rule 7: a failure is not stored once the lease is lost, nor over a mark, and keeps no lease`() throws {
+        var script = MachineScript.calling()
+        script.recordsIntents = false
+        var marked = script
+        _ = script.send(.leaseLost(try #require(script.call?.id)))
+        #expect(script.respond(busy) == ["1: refreshUnavailable", "release"])
+        #expect(marked.send(.suspensionNear) == ["mark ada g0"])
+        #expect(marked.respond(busy) == ["1: refreshUnavailable"], "the intent is being marked")
+        #expect(marked.wrote() == ["release"])
+    }
+
+    @Test func `G28: no replay is made after a suspension was announced`() {
+        var script = MachineScript.calling(tolerance: .sameKey)
+        #expect(script.send(.suspensionNear) == ["mark ada g0"])
+        #expect(script.respond(.unavailable, isStored: true) == ["1: refreshUnavailable", "release"])
+    }
+
+    @Test func `G10: an adopted token is as old as its refresh by the other process`() {
+        var script = MachineScript.signedIn(isShared: true)
+        let adopted = TokenBundle.stored("ada", 1, receivedAt: script.date - 8)
+        _ = script.changed(to: .active(adopted))
+        #expect(script.refused(1, generation: 1) == ["lease"])
+        #expect(script.leaseFailed() == ["1: refreshUnavailable"])
+        _ = script.pass(.seconds(3))
+        #expect(script.refused(2, generation: 1) == ["lease"], "it is 11 seconds old, and not just refreshed")
+    }
+
+    @Test func `Rule 7: the failure of another process does not shorten a pause`() {
+        var script = MachineScript.calling()
+        _ = script.respond(TokenRefreshError(.unavailable, retryAfter: .seconds(60), status: 503))
+        _ = script.changed(to: .active(.failed(.seconds(5), at: script.date, status: 503)))
+        #expect(script.refresh(2, after: .seconds(10)) == ["2: refreshUnavailable"])
+    }
+
+    @Test func `A check says nothing while tokens wait to be stored: their write finds what the store holds`() {
+        var script = MachineScript.unsaved()
+        #expect(script.changed(to: .active(.stored("bob", 0))) == [])
+        #expect(script.pass(.seconds(1)) == ["save ada g1"])
+    }
+
+    @Test(arguments: [false, true])
+    func `G19: the failure of a replay does not hide the call whose response was lost`(isReplay: Bool) {
+        var script = MachineScript.calling(tolerance: .sameKey)
+        let date = script.date
+        _ = script.pass(.seconds(2))
+        if isReplay { #expect(script.respond(.unavailable) == ["call g0"]) }
+        script.recordsIntents = false
+        #expect(script.respond(busy) == ["1: refreshUnavailable", "failed ada g0"])
+        #expect(script.lastIntent?.firstDate == (isReplay ? date : nil))
+    }
+
+    // MARK: What another process has stored
+
+    /// A machine that has restored a session with the failure of another process, and calls for it.
+    private func calling(after failed: TokenBundle) -> MachineScript {
+        var script = MachineScript(isShared: true)
+        _ = script.start(with: failed)
+        #expect(script.refused(2, generation: 0, reading: failed) == ["call g0"])
+        return script
+    }
+
+    @Test func `Rule 7: the rest of another process's pause is waited for, and not a new one`() {
+        var script = MachineScript.refreshing(isShared: true)
+        let failed = TokenBundle.failed(.seconds(5), 4.75, at: script.date, status: 503)
+        #expect(script.leased(reading: failed) == ["1: refreshUnavailable", "release"])
+        #expect(script.refresh(2, after: .milliseconds(300)) == ["lease"])
+    }
+
+    @Test func `G19: a call that the server has refused has not brought the tokens of the next one`() {
+        var script = calling(after: .failed(.seconds(5), 600, at: MachineScript.start, status: 503))
+        #expect(script.respond() == ["save ada g1"])
+        _ = script.wrote()
+        #expect(script.machine.current?.expiry.end == script.uptime + .seconds(3_600))
+    }
+
+    @Test func `G4: a refusal that another process has received a moment ago does not confirm this one's`() {
+        let failed = TokenBundle.failed(.seconds(1), 2, at: MachineScript.start, isAmbiguous: true, status: 401)
+        var script = calling(after: failed)
+        #expect(script.respond(TokenRefreshError(.ambiguous, status: 401)).contains("2: refreshUnavailable"))
     }
 }

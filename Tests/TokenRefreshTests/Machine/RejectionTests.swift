@@ -9,78 +9,71 @@ import Testing
     /// A session whose refresh token was rejected, with nothing newer in the store at the read after that.
     private func rejected() -> MachineScript {
         var script = MachineScript.calling()
-        #expect(script.respond(.rejected) == ["reread"])
-        #expect(script.reread(.stored("ada", 0)) == ["delete"])
+        #expect(script.rejected() == ["delete"])
         return script
     }
 
     @Test func `G13: newer tokens that another process stores after the read are adopted, and the session stays`() {
         var script = rejected()
         let newer = StoredSession.active(.stored("ada", 1))
-        #expect(script.lastContent?.replacement(for: .success(newer)) == nil, "the end is not written over them")
+        #expect(!script.replaces(newer), "the end is not written over them")
         #expect(script.wrote(.superseded(by: newer)) == ["1: ada g1", "release"])
-        #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
+        #expect(script.state == "signed in ada")
     }
 
     @Test func `G5: the end is published when it is stored`() {
         var script = rejected()
-        let stored = StoredSession.active(.stored("ada", 0))
-        guard case .tombstone? = script.lastContent?.replacement(for: .success(stored)) else {
-            Issue.record("the rejected tokens stay")
-            return
-        }
+        let new = script.lastContent?.replacement(for: .success(.active(.stored("ada", 0))))
+        #expect(new != nil && new?.bundle == nil, "the rejected tokens stay")
         #expect(Set(script.wrote()) == ["1: sessionEnded", "release", "signedOut expired"])
     }
 
-    @Test func `G13: when another process has signed in or out meanwhile, that holds`() {
-        var replaced = rejected()
-        #expect(replaced.wrote(.superseded(by: .active(.stored("bob", 0)))).contains("signed in bob"))
-        var ended = rejected()
-        let end = SessionTombstone(session: SessionID(rawValue: "ada"), reason: .byUser, date: Date())
-        #expect(ended.wrote(.superseded(by: .tombstone(end))).contains("signedOut byUser"))
-    }
-
-    @Test func `G14: while the end cannot be stored, a session in a shared store stays`() {
-        for hangs in [false, true] {
+    @Test func `G13, G14: a sign-in or a sign-out elsewhere holds, and while the end is not stored the session stays`()
+    {
+        for (outcome, text, state) in [
+            (WriteOutcome.superseded(by: .active(.stored("bob", 0))), "signed in bob", "signed in bob"),
+            (.superseded(by: .ended("ada")), "signedOut byUser", "signedOut byUser"),
+            (.failed(.locked), "1: storeUnavailable", "signed in ada"),
+        ] {
             var script = rejected()
-            let actions = hangs ? script.pass(.seconds(10)) : script.storeFails()
-            #expect(actions.contains("1: storeUnavailable"))
-            #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
+            #expect(script.wrote(outcome).contains(text) && script.state == state)
         }
+        var hanging = rejected()
+        #expect(hanging.pass(.seconds(10)).contains("1: storeUnavailable") && hanging.state == "signed in ada")
     }
 
     @Test func `G11: while the end of a session that was never stored cannot be stored, its tokens are written`() {
         var script = MachineScript.unstored("bob")
         #expect(script.reread(.stored("ada", 0)) == ["intent bob g0", "call g0"])
-        #expect(script.respond(.rejected) == ["reread"])
-        #expect(script.storeFails() == [])
+        #expect(script.respond(.rejected, isStored: false) == ["reread"])
         #expect(script.reread(.stored("ada", 0)) == ["reread"], "a write has ended since")
         #expect(script.reread(.stored("ada", 0)) == ["delete"])
         #expect(script.storeFails() == ["intent bob g0", "2: storeUnavailable"], "with the key of the call")
     }
 
-    @Test func `G9: the end of a rejected session that was never stored removes what it was to replace`() {
+    @Test(arguments: [false, true])
+    func `G9: the end of a session that was never stored also removes what it was to replace`(isRejected: Bool) {
         var script = MachineScript.signedIn(isShared: true)
         script.recordsIntents = false
-        _ = script.signIn(1, as: "bob")
-        _ = script.storeFails()
-        _ = script.refused(2, generation: 0, of: "bob")
-        #expect(script.leased(reading: .stored("ada", 0)) == ["intent bob g0", "call g0"])
-        _ = script.storeFails()
-        #expect(script.respond(.rejected) == ["reread"])
-        #expect(script.reread(.stored("ada", 0)) == ["delete"])
+        _ = script.signIn(1, as: "bob", isStored: false)
+        if isRejected {
+            _ = script.refused(2, generation: 0, of: "bob")
+            #expect(script.leased(reading: .stored("ada", 0)) == ["intent bob g0", "call g0"])
+            _ = script.storeFails()
+            #expect(script.rejected() == ["delete"])
+        } else {
+            #expect(script.signOut(2).contains("delete"))
+        }
         #expect(script.lastContent?.mayRemoveUnread == true)
         for (found, seconds, isRemoved) in [("ada", 0.0, true), ("bob", 0, true), ("cleo", 1, false)] {
             let bundle = TokenBundle.stored(found, 0, ordinal: SessionOrdinal(at: script.date + seconds))
-            let new = script.lastContent?.replacement(for: .success(.active(bundle)))
-            #expect((new != nil) == isRemoved, "\(found)")
+            #expect(script.replaces(bundle) == isRemoved, "\(found)")
         }
     }
 
     @Test func `A store of one process ends the session at once when its write fails`() {
         var script = MachineScript.refreshing()
-        _ = script.respond(.rejected)
-        #expect(script.reread(.stored("ada", 0)) == ["delete"])
+        #expect(script.rejected() == ["delete"])
         #expect(script.storeFails().contains("signedOut expired"))
     }
 
@@ -88,50 +81,38 @@ import Testing
         var script = rejected()
         #expect(script.signOut(2).contains("signedOut byUser"))
         _ = script.wrote(.superseded(by: .active(.stored("ada", 1))))
-        let newer = StoredSession.active(.stored("ada", 1))
-        #expect(script.lastContent?.replacement(for: .success(newer)) != nil)
+        #expect(script.replaces(.stored("ada", 1)))
     }
 }
 
 /// G10, G22: what follows from the refusal of a token, and what does not.
 @Suite struct RefusedTokenTests {
-    @Test func `G10: a replacement that is refused too causes no refresh`() {
+    @Test func `G10: a replacement that is refused too causes no refresh`() throws {
         var script = MachineScript.refreshedOnce()
-        _ = script.pass(.seconds(60))
-        let late = TokenRefusal(of: script.token(0))
-        let now = Instant(uptime: script.uptime, date: script.date)
-        let actions = script.machine.handle(.requested(.replacement(late), WaiterID(number: 1)), at: now)
-        guard case .respond(_, .token(let token))? = actions.first else {
-            Issue.record("no token is given: \(actions)")
-            return
-        }
+        #expect(script.refused(1, generation: 0, after: .seconds(60)) == ["1: ada g1"])
+        let token = try #require(script.given(1))
         #expect(script.refused(2, TokenRefusal(of: token)) == ["2: unauthorized"])
     }
 
     @Test func `G10: an expired token is refreshed when it is refused, however new it is`() {
         var script = MachineScript.refreshing()
         _ = script.finish(lifetime: .seconds(5))
-        _ = script.pass(.seconds(6))
-        #expect(script.refused(2, generation: 1) == ["call g1"])
+        #expect(script.refused(2, generation: 1, after: .seconds(6)) == ["call g1"])
     }
 
     @Test func `G22: an expiry on the device's clock ends no session, also when the server's clock is known`() {
         var script = MachineScript()
-        _ = script.ask(1)
         let bundle = TokenBundle.stored(
             "ada", 0, refreshToken: "", expiresAt: script.date - 60, receivedAt: script.date - 3_660)
-        #expect(script.loaded(.success(.active(bundle))) == ["signed in ada", "1: ada g0"])
-        _ = script.send(.serverDateNoted(script.date))
-        #expect(script.ask(2) == ["2: ada g0"])
+        #expect(script.start(with: bundle) == ["signed in ada", "1: ada g0"])
+        #expect(script.ask(2, serverDate: script.date) == ["2: ada g0"])
     }
 }
 
 /// G4: what an ambiguous refusal, such as a bare 401, counts as.
 @Suite struct AmbiguityTests {
     private func script(_ rule: AmbiguityRule) -> MachineScript {
-        var policy = TokenRefreshPolicy()
-        policy.ambiguity = rule
-        return MachineScript.refreshing(policy: policy)
+        MachineScript.refreshing(policy: .with { $0.ambiguity = rule })
     }
 
     private let bare = TokenRefreshError(.ambiguous, status: 401)
@@ -139,34 +120,32 @@ import Testing
     @Test func `G4: by default an ambiguous refusal is a rejection when the next attempt repeats it`() {
         var script = script(.repeated)
         #expect(script.respond(bare) == ["1: refreshUnavailable"])
-        _ = script.pass(.seconds(60))
-        #expect(script.refused(2, generation: 0) == ["call g0"])
+        #expect(script.refused(2, generation: 0, after: .seconds(60)) == ["call g0"])
         #expect(script.respond(TokenRefreshError(.unavailable, status: 503)) == ["2: refreshUnavailable"])
         for waiter in 3...4 {
-            _ = script.pass(.seconds(60))
-            #expect(script.refused(waiter, generation: 0) == ["call g0"])
+            #expect(script.refused(waiter, generation: 0, after: .seconds(60)) == ["call g0"])
             #expect(script.respond(bare) == (waiter == 3 ? ["3: refreshUnavailable"] : ["reread"]))
         }
         #expect(script.reread(.stored("ada", 0)) == ["delete"])
         #expect(script.wrote().contains("signedOut expired"))
+        // Another status that the server uses for an expired token counts as 401 does.
+        let expired = TokenRefreshError(.ambiguous, status: 419, statusMeansExpired: true)
+        var other = self.script(.repeated)
+        _ = other.respond(expired)
+        #expect(isRejected(expired, &other, after: .seconds(30)))
     }
 
     @Test(arguments: [(nil, 30), (.seconds(60), 60), (.zero, 10)] as [(Duration?, Int)])
     func `G4: an ambiguous refusal has a cool-down of its own`(cooldown: Duration?, seconds: Int) {
-        var policy = TokenRefreshPolicy()
-        if let cooldown { policy.ambiguityCooldown = cooldown }
-        var script = MachineScript.refreshing(policy: policy)
+        var script = MachineScript.refreshing(policy: .with { $0.ambiguityCooldown = cooldown ?? $0.ambiguityCooldown })
         _ = script.respond(bare)
-        _ = script.pass(.seconds(seconds) - .milliseconds(2_001))
-        #expect(script.refresh(2) == ["2: refreshUnavailable"])
+        #expect(script.refresh(2, after: .seconds(seconds) - .milliseconds(2_001)) == ["2: refreshUnavailable"])
         #expect(script.refresh(3) == ["3: refreshUnavailable"], "a second cause does not shorten it")
-        _ = script.pass(.milliseconds(2_001))
-        #expect(script.refresh(4) == ["call g0"])
+        #expect(script.refresh(4, after: .milliseconds(2_001)) == ["call g0"])
     }
 
     private func isRejected(_ error: TokenRefreshError, _ script: inout MachineScript, after wait: Duration) -> Bool {
-        _ = script.pass(wait)
-        #expect(script.refresh(1_000) == ["call g0"])
+        #expect(script.refresh(1_000, after: wait) == ["call g0"])
         return script.respond(error).contains("reread")
     }
 
@@ -189,22 +168,14 @@ import Testing
         }
     }
 
-    @Test func `G4: a status that the server uses for an expired token counts as 401 does`() {
-        let error = TokenRefreshError(.ambiguous, status: 419, statusMeansExpired: true)
-        var script = script(.repeated)
-        _ = script.respond(error)
-        #expect(isRejected(error, &script, after: .seconds(30)))
-    }
-
     @Test func `G4: by policy an ambiguous refusal is a rejection at once, or never`() {
         var always = script(.always)
         #expect(always.respond(bare) == ["reread"])
         var never = script(.never)
         for waiter in 2...6 {
             _ = never.respond(bare)
-            _ = never.pass(.seconds(60))
-            #expect(never.refused(waiter, generation: 0) == ["call g0"])
+            #expect(never.refused(waiter, generation: 0, after: .seconds(60)) == ["call g0"])
         }
-        #expect(never.machine.published == .signedIn(SessionID(rawValue: "ada")))
+        #expect(never.state == "signed in ada")
     }
 }

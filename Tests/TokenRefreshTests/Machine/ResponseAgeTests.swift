@@ -9,26 +9,19 @@ import Testing
     /// A process that has received a token of some lifetime after a while.
     private func received(after wait: Duration, lifetime: Duration) -> MachineScript {
         var script = MachineScript.refreshing()
-        _ = script.pass(wait)
-        #expect(script.respond(lifetime: lifetime) == ["save ada g1"])
+        #expect(script.respond(lifetime: lifetime, after: wait) == ["save ada g1"])
         return script
     }
 
     @Test func `G19: a token that came late is refreshed as early as one that came at once`() {
         var script = received(after: .seconds(20), lifetime: .seconds(100))
+        #expect(script.lastContent?.bundle?.expiresAt == script.date + 80, "the store has that, too")
+        #expect(script.lastContent?.bundle?.lifetime == .seconds(100))
         #expect(script.wrote() == ["1: ada g1"])
-        _ = script.pass(.seconds(54))
-        #expect(script.ask(2) == ["2: ada g1"])
+        #expect(script.ask(2, after: .seconds(54)) == ["2: ada g1"])
         // Between a quarter and a twentieth of its life each session starts at an age of its own (G33).
         _ = script.pass(.seconds(1) + RefreshSpread(of: .stored("ada", 1)).delay(within: .seconds(20)))
         #expect(script.ask(3) == ["3: ada g1", "call g1"])
-    }
-
-    @Test func `G19: the store has the expiry that counts from the sending`() throws {
-        let script = received(after: .seconds(20), lifetime: .seconds(100))
-        let stored = try #require(script.lastContent?.bundle)
-        #expect(stored.expiresAt == script.date + 80)
-        #expect(stored.lifetime == .seconds(100))
     }
 
     @Test(arguments: [true, false])
@@ -72,8 +65,7 @@ import Testing
         var script = MachineScript.refreshing()
         var calls: [Duration] = []
         for waiter in 2..<300 {
-            _ = script.pass(.milliseconds(600))
-            _ = script.finish(lifetime: .milliseconds(1))
+            _ = script.finish(lifetime: .milliseconds(1), after: .milliseconds(600))
             if (script.ask(waiter) + script.pass(.milliseconds(400))).contains(where: { $0.hasPrefix("call") }) {
                 calls.append(script.uptime)
             }
@@ -83,100 +75,77 @@ import Testing
 
     // MARK: Replays
 
-    /// A process that starts with an intent which is stored since 100 s, and has made its call.
-    private func replaying(_ intent: (Date) -> RefreshIntent) -> MachineScript {
-        var script = MachineScript()
-        _ = script.send(.requested(.restore, WaiterID(number: 1)))
-        _ = script.loaded(.success(.active(.stored("ada", 0).with(refreshIntent: intent(script.date)))))
+    /// A process that starts with the intent of an earlier one, of so many seconds after the start, and has called with
+    /// its key.
+    private func replaying(date: TimeInterval, firstDate: Date? = nil) -> MachineScript {
+        let intent = RefreshIntent(
+            idempotencyKey: "key", owner: .rival, date: MachineScript.start + date, firstDate: firstDate)
+        var script = MachineScript.started(with: .stored("ada", 0).with(refreshIntent: intent))
         #expect(script.refused(2, generation: 0) == ["call g0"])
-        #expect(script.lastRequest?.idempotencyKey == "key")
+        #expect(script.key == "key")
         return script
     }
 
-    private let dead = ProcessIdentity(host: "host", process: "p0")
-
     @Test func `G19: the token of a replay counts from the first intent, also after a restart`() {
-        var script = replaying { RefreshIntent(idempotencyKey: "key", owner: dead, date: $0 - 100) }
+        var script = replaying(date: -100)
         #expect(script.finish(lifetime: .seconds(90)) == [])
         #expect(script.pass(.seconds(1)) == ["call g1"])
         #expect(script.finish(lifetime: .seconds(90)) == ["2: ada g2"], "which is no replay")
     }
 
-    @Test func `G19: a replay of a replay counts from the first intent`() throws {
-        var first: Date?
-        var script = replaying {
-            first = $0 - 100
-            return RefreshIntent(idempotencyKey: "key", owner: dead, date: $0 - 20, firstDate: $0 - 100)
-        }
-        let recorded = try #require(script.lastContent?.bundle?.refreshIntent)
-        #expect(recorded.firstDate == first)
-        #expect(recorded.date == script.date)
+    @Test func `G19: a replay of a replay counts from the first intent`() {
+        let first = MachineScript.start - 100
+        var script = replaying(date: -20, firstDate: first)
+        #expect(script.lastIntent?.firstDate == first && script.lastIntent?.date == script.date)
         #expect(script.finish(lifetime: .seconds(90)) == [])
     }
 
     /// A machine whose intent could not be stored in time, and was: another process has called with its key since. It
     /// calls now, 200 s later.
-    private func callingAfterAnother(clockSetBy step: TimeInterval = 0, firstDate: TimeInterval = 0) throws
-        -> MachineScript
-    {
-        var script = MachineScript.refreshing(isShared: true)
-        script.recordsIntents = false
-        #expect(script.leased(reading: .stored("ada", 0)) == ["intent ada g0"])
-        let own = try #require(script.lastContent?.bundle?.refreshIntent)
+    private func callingAfterAnother(clockSetBy step: TimeInterval, firstDate: TimeInterval) throws -> MachineScript {
+        var script = MachineScript.recording()
+        let own = try #require(script.lastIntent)
         _ = script.storeFails()
         let foreign = RefreshIntent(
-            idempotencyKey: own.idempotencyKey, owner: dead, date: script.date + 1, firstDate: own.date + firstDate)
+            idempotencyKey: own.idempotencyKey, owner: .rival, date: script.date + 1, firstDate: own.date + firstDate)
         _ = script.pass(.seconds(200))
         script.date += step
         _ = script.refused(2, generation: 0)
         #expect(script.leased(reading: .stored("ada", 0).with(refreshIntent: foreign)) == ["intent ada g0"])
         #expect(script.wrote() == ["call g0"])
-        #expect(script.lastRequest?.idempotencyKey == own.idempotencyKey)
+        #expect(script.key == own.idempotencyKey)
         return script
     }
 
-    @Test func `G19: a call with a key that another process has used since counts from that one's call`() throws {
-        var script = try callingAfterAnother()
-        #expect(!script.finish(lifetime: .seconds(190)).contains("2: ada g1"))
-    }
-
-    @Test(arguments: [-30 * 86_400, 30 * 86_400] as [TimeInterval])
-    func `G19: where the clock was set since, it counts from the instant at which the key was made here`(
-        by step: TimeInterval
+    /// A call with a key that another process has used since counts from that one's call. Where the clock was set since,
+    /// it counts from the instant at which the key was made here: nothing makes it older.
+    @Test(
+        arguments: [
+            (0, 0, 190, true), (-30 * 86_400, 0, 190, true), (-30 * 86_400, 0, 210, false), (30 * 86_400, 0, 190, true),
+            (30 * 86_400, 0, 210, false), (0, -30 * 86_400, 210, false),
+        ] as [(TimeInterval, TimeInterval, Int, Bool)])
+    func `G19: a call counts from another process's with its key, and never from before the key`(
+        clockSetBy step: TimeInterval, firstDate: TimeInterval, lifetime: Int, isOver: Bool
     ) throws {
-        for (lifetime, isOver) in [(Duration.seconds(190), true), (.seconds(210), false)] {
-            var script = try callingAfterAnother(clockSetBy: step)
-            #expect(script.finish(lifetime: lifetime).contains("2: ada g1") != isOver)
-        }
+        var script = try callingAfterAnother(clockSetBy: step, firstDate: firstDate)
+        #expect(script.finish(lifetime: .seconds(lifetime)).contains("2: ada g1") != isOver)
     }
 
-    @Test func `G19: a clock that was set before this process began makes no call older than its key`() throws {
-        var script = try callingAfterAnother(firstDate: -30 * 86_400)
-        #expect(script.finish(lifetime: .seconds(210)).contains("2: ada g1"))
-    }
-
-    @Test func `G19: the token of a call after a lost response counts from the lost one`() {
-        var script = MachineScript.refreshing()
-        _ = script.respond(.unavailable)
-        _ = script.pass(.seconds(100))
-        #expect(script.refused(2, generation: 0) == ["call g0"])
-        #expect(script.finish(lifetime: .seconds(90)) == [])
-    }
-
-    @Test(arguments: [(503, true), (429, true), (400, true), (500, false), (502, false), (504, false)])
-    func `G19: after a response that says that nothing was exchanged, a token counts from the next call`(
-        status: Int, isNew: Bool
+    @Test(
+        arguments: [(nil, false), (503, true), (429, true), (400, true), (500, false), (502, false), (504, false)]
+            as [(Int?, Bool)])
+    func `G19: a token counts from a call whose response was lost, unless a status says that nothing was exchanged`(
+        status: Int?, isNew: Bool
     ) {
         var script = MachineScript.refreshing()
         _ = script.respond(TokenRefreshError(.unavailable, status: status))
-        _ = script.pass(.seconds(100))
-        #expect(script.refused(2, generation: 0) == ["call g0"])
+        #expect(script.refused(2, generation: 0, after: .seconds(100)) == ["call g0"])
         #expect(script.finish(lifetime: .seconds(90)) == (isNew ? ["2: ada g1"] : []))
     }
 
     @Test(arguments: [-86_400.0, 86_400])
     func `G19: an intent of another time causes one refresh at most`(ahead: TimeInterval) {
-        var script = replaying { RefreshIntent(idempotencyKey: "key", owner: dead, date: $0 + ahead) }
+        var script = replaying(date: ahead)
         _ = script.respond()
         let calls = script.wrote() + script.pass(.seconds(2))
         #expect(calls == (ahead < 0 ? ["call g1"] : ["2: ada g1"]))
@@ -188,13 +157,12 @@ import Testing
         var script = MachineScript.signedIn()
         _ = script.send(.serverDateNoted(script.date))
         _ = script.refused(1, generation: 0)
-        let (call, date) = (script.call, script.date)
+        let date = script.date
         _ = script.sleep(.seconds(100))
         let tokens = TokenRefreshResult(
             accessToken: "access-ada-1", refreshToken: "refresh-ada-1", expiresIn: .seconds(150), serverDate: date
         )
-        if let call { _ = script.send(.responded(call.id, base: call.base, .success(tokens))) }
-        _ = script.wrote()
+        _ = script.respond(tokens, isStored: true)
         #expect(script.machine.current?.bundle.expiresAt == date + 150)
     }
 }

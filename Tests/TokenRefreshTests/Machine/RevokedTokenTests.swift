@@ -13,22 +13,14 @@ import Testing
         #expect(script.wrote(.written(replaced: .stored("ada", 3))).filter(\.isRevocation) == ["revoke only ada g3"])
     }
 
-    @Test func `G9: the end of a sign-in that was not stored says that it may remove what was not read`() {
-        var script = MachineScript()
-        _ = script.signIn(1, as: "bob")
-        _ = script.storeFails()
-        #expect(script.signOut(2).contains("delete") && script.lastContent?.mayRemoveUnread == true)
-        var stored = MachineScript.signedIn()
-        #expect(stored.signOut(1).contains("delete") && stored.lastContent?.mayRemoveUnread == false)
-    }
-
-    @Test func `G9: a sign-out of a sign-in that was not stored revokes what that was to replace`() {
+    @Test func `G9: the end of a sign-in that was not stored may remove what was not read, and then revokes it`() {
         var script = MachineScript(isShared: true)
-        _ = script.signIn(1, as: "bob")
-        _ = script.storeFails()
-        _ = script.signOut(2)
+        _ = script.signIn(1, as: "bob", isStored: false)
+        #expect(script.signOut(2).contains("delete") && script.lastContent?.mayRemoveUnread == true)
         let actions = script.wrote(.written(replaced: .stored("ada", 3)))
         #expect(Set(actions.filter(\.isRevocation)) == ["revoke ada g3", "revoke bob g0"])
+        var stored = MachineScript.signedIn()
+        #expect(stored.signOut(1).contains("delete") && stored.lastContent?.mayRemoveUnread == false)
     }
 
     @Test func `G9: a sign-in revokes the session that it follows once, unless newer tokens of it were stored`() {
@@ -50,12 +42,14 @@ import Testing
         #expect(script.wrote(.written(replaced: .stored("ada", 0))).filter(\.isRevocation) == [])
     }
 
-    @Test func `G9: a sign-out that finds the session of another process revokes beside it, and then follows it`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.signOut(1)
-        let bob = StoredSession.active(.stored("bob", 0))
-        #expect(script.wrote(.superseded(by: bob)) == ["revoke only ada g0", "1: done", "check"])
-        #expect(script.checked(bob) == ["signed in bob"])
+    @Test func `G9: a sign-out that finds another process's session revokes what that has not, and then follows it`() {
+        for (token, revocations) in [("refresh-ada-0", []), ("another", ["revoke only ada g0"])] {
+            var script = MachineScript.signedIn(isShared: true)
+            _ = script.signOut(1)
+            let bob = StoredSession.active(.stored("bob", 0, refreshToken: token))
+            #expect(script.wrote(.superseded(by: bob)) == revocations + ["1: done", "check"])
+            #expect(script.checked(bob) == ["signed in bob"])
+        }
     }
 
     @Test func `G9: a sign-in that finds another process's session, and the sign-out after it, revoke beside that`() {
@@ -68,20 +62,8 @@ import Testing
         #expect(script.wrote(found) == [], "it has ended")
     }
 
-    @Test func `G9: tokens that the session found in the store has, too, are not revoked`() {
-        for (token, isRevoked) in [("refresh-ada-0", false), ("another", true)] {
-            var script = MachineScript.signedIn(isShared: true)
-            _ = script.signOut(1)
-            let actions = script.wrote(.superseded(by: .active(.stored("bob", 0, refreshToken: token))))
-            #expect(actions.contains("revoke only ada g0") == isRevoked, "\(token)")
-        }
-    }
-
     @Test func `G9: a token that the server has called invalid is not revoked when its session ends`() {
-        var script = MachineScript()
-        let tokens = TokenRefreshResult(accessToken: "access-ada-0", refreshToken: nil, expiresIn: .seconds(60))
-        _ = script.send(.signIn(tokens, SessionID(rawValue: "ada"), WaiterID(number: 1)))
-        _ = script.wrote()
+        var script = MachineScript.signedIn(refreshToken: nil)
         #expect(script.refused(2, TokenRefusal(of: script.token(0), saysTokenIsInvalid: true)).contains("delete"))
         #expect(script.wrote(.written(replaced: .stored("ada", 0))).filter(\.isRevocation) == [])
     }
@@ -98,56 +80,143 @@ import Testing
     private func waiting() throws -> MachineScript {
         var script = MachineScript.calling(for: .refresh)
         let call = try #require(script.call)
-        _ = script.signOut(2)
-        _ = script.wrote()
-        _ = script.signIn(3, as: "bob")
-        _ = script.wrote()
-        #expect(script.refresh(4) == ["lease"])
-        #expect(script.leased(reading: .stored("bob", 0)) == ["call g0"])
+        _ = script.signOut(2, isStored: true)
+        _ = script.signIn(3, as: "bob", isStored: true)
+        #expect(script.refresh(4, reading: .stored("bob", 0)) == ["call g0"])
         _ = script.respond()
         #expect(script.storeFails() == ["4: signed in bob"])
         #expect(script.respond(call: call) == [])
         return script
     }
 
-    @Test func `G9: tokens that wait for a write are revoked when the session has ended in the store`() throws {
+    @Test func `G9: tokens that wait for a write are revoked when their session has ended or is replaced`() throws {
         var script = try waiting()
         #expect(script.refresh(5) == ["reread"])
-        let end = SessionTombstone(session: SessionID(rawValue: "bob"), reason: .byUser, date: script.date)
-        #expect(Set(script.reread(.success(.tombstone(end)))).isSuperset(of: ["signedOut byUser", "revoke ada g1"]))
-    }
-
-    @Test func `G9: tokens that wait for a write are revoked when another process has signed in`() throws {
-        var script = try waiting()
-        #expect(script.refresh(5) == ["reread"])
-        #expect(Set(script.reread(.stored("cleo", 0))).isSuperset(of: ["signed in cleo", "revoke only ada g1"]))
+        var replaced = script
+        let ended = script.reread(.success(.ended("bob")))
+        #expect(Set(ended).isSuperset(of: ["signedOut byUser", "revoke ada g1"]))
+        let followed = replaced.reread(.stored("cleo", 0))
+        #expect(Set(followed).isSuperset(of: ["signed in cleo", "revoke only ada g1"]))
     }
 
     @Test func `G9: tokens that a later session has, too, are not revoked`() {
-        let (first, second) = (SessionID(rawValue: "ada"), SessionID(rawValue: "bob"))
         for (accessToken, refreshToken, isRevoked) in [
             ("access-ada-0", "another", false), ("another", "refresh-ada-0", false), ("another", "another", true),
         ] {
-            var script = MachineScript()
-            let old = TokenRefreshResult(accessToken: "access-ada-0", refreshToken: "refresh-ada-0")
-            _ = script.send(.signIn(old, first, WaiterID(number: 1)))
-            _ = script.wrote()
+            var script = MachineScript.signedIn()
             let new = TokenRefreshResult(accessToken: accessToken, refreshToken: refreshToken)
-            let actions = script.send(.signIn(new, second, WaiterID(number: 2)))
+            let actions = script.signIn(2, as: "bob", with: new)
             #expect(actions.contains("revoke only ada g0") == isRevoked, "\(accessToken), \(refreshToken)")
         }
     }
 
     @Test func `G9: an empty refresh token, as an older version has stored it, is not one that two sessions share`() {
-        func stored(_ user: String) -> StoredSession { .active(.stored(user, 0, refreshToken: "")) }
+        func stored(_ user: String) -> TokenBundle { .stored(user, 0, refreshToken: "") }
         var script = MachineScript(isShared: true)
-        _ = script.ask(1)
-        _ = script.loaded(.success(stored("ada")))
+        _ = script.start(with: stored("ada"))
         _ = script.signIn(2, as: "bob")
-        #expect(script.wrote(.superseded(by: stored("cleo"))).contains("revoke only ada g0"))
+        #expect(script.wrote(.superseded(by: .active(stored("cleo")))).contains("revoke only ada g0"))
     }
 }
 
 extension String {
     fileprivate var isRevocation: Bool { hasPrefix("revoke") }
+}
+
+/// G9: a sign-out before the store was read ends at once what the store may hold, and is written until it is stored.
+@Suite struct EarlySignOutTests {
+    /// A process that is asked to sign out before anything else.
+    private func script(isShared: Bool = true) -> MachineScript {
+        var script = MachineScript(isShared: isShared)
+        #expect(script.signOut(1) == ["delete", "signedOut byUser"])
+        return script
+    }
+
+    /// Up to which ordinal the last write ends sessions.
+    private func end(_ script: MachineScript) -> SessionOrdinal? { script.lastContent?.note(isShared: true)?.ordinal }
+
+    @Test(arguments: [false, true])
+    func `G9: a sign-out before the first read ends the session that its write finds, with its tokens and its key`(
+        isShared: Bool
+    ) {
+        var script = MachineScript(isShared: isShared)
+        #expect(script.ask(1) == ["load"])
+        #expect(script.signOut(2) == ["delete", "signedOut byUser", "1: notSignedIn"])
+        let found = TokenBundle.stored("ada", 3, boundTo: "key-ada")
+        #expect(script.loaded(.success(.active(found))) == [], "the write decides")
+        #expect(script.ask(3) == ["3: notSignedIn"])
+        #expect(script.wrote(.written(replaced: found)) == ["revoke ada g3", "release the key key-ada", "2: done"])
+        #expect(script.machine.isIdle)
+    }
+
+    @Test(arguments: [false, true])
+    func `G9: a store that fails, or hangs, fails the caller, and the sign-out is tried until it is stored`(hangs: Bool)
+    {
+        var script = script()
+        #expect((hangs ? script.pass(.seconds(10)) : script.storeFails()) == ["1: storeUnavailable"])
+        #expect(script.send(.requested(.settle, WaiterID(number: 2))) == [], "it waits for the sign-out")
+        if hangs { _ = script.storeFails() }
+        for _ in 1...3 {
+            #expect(script.pass(.seconds(2), isStored: false) == ["delete"])
+            #expect(script.changed(to: .active(.stored("ada", 3))) == [], "it is not signed in again")
+        }
+        #expect(script.machine.status.isSignOutPending && !script.machine.isIdle)
+        #expect(script.pass(.seconds(2)) == ["delete"])
+        #expect(script.wrote(.written(replaced: .stored("ada", 3))) == ["revoke ada g3", "check"])
+        #expect(script.checked(.ended("ada")) == ["2: done"])
+    }
+
+    @Test func `G9: it ends what was read before it, or else what came before it, and a later session is followed`() {
+        let script = MachineScript(isShared: true)
+        let (now, later) = (SessionOrdinal(at: script.date), SessionOrdinal(at: script.date + 60))
+        let bob = StoredSession.active(.stored("bob", 0, ordinal: later))
+        for (read, noted, ordinal) in [
+            (Result.failure(TokenStoreError.locked), nil as SessionOrdinal?, now.previous),
+            (.failure(.locked), later, later), (.success(.empty), nil, .unknown.next), (.success(bob), nil, later),
+        ] {
+            var script = script
+            script.readOrder(read, noted: noted)
+            #expect(script.signOut(1) == ["delete", "signedOut byUser"])
+            #expect(end(script) == ordinal)
+            #expect(script.replaces(bob) == (ordinal >= later))
+            guard ordinal < later else { continue }
+            #expect(script.wrote(.superseded(by: bob)) == ["1: done", "check"])
+            #expect(script.checked(bob) == ["signed in bob"])
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `G9: a sign-in replaces it, and ends up to the same ordinal`(hasFailed: Bool) {
+        var script = script()
+        let ordinal = end(script)
+        if hasFailed { _ = script.storeFails() }
+        #expect(script.signIn(2, as: "bob") == (hasFailed ? ["save bob g0"] : []))
+        if !hasFailed { #expect(script.wrote() == ["1: done", "save bob g0"]) }
+        #expect(end(script) == ordinal)
+        let replaced = WriteOutcome.written(replaced: .stored("ada", 3))
+        #expect(script.wrote(replaced) == ["revoke only ada g3", "signed in bob", "2: done"])
+    }
+
+    @Test func `G9: of several sign-outs the first says the reason, and each caller gets its response`() {
+        var script = script()
+        #expect(script.signOut(2, .application("later")) == [])
+        #expect(script.cancel(1) == ["1: cancelled"])
+        #expect(script.storeFails() == ["2: storeUnavailable"])
+        #expect(script.signOut(3) == ["delete"], "at once")
+        #expect(script.signOut(4) == [])
+        #expect(script.wrote(.written(replaced: .stored("ada", 3))) == ["revoke ada g3", "3: done", "4: done"])
+        #expect(script.machine.status.lastEnding == .byUser)
+    }
+
+    @Test(arguments: [false, true])
+    func `G30: a sign-out of a lost session ends it for the day when its tokens come back`(isShared: Bool) {
+        var script = MachineScript(isShared: isShared)
+        let seen = SessionSighting(session: SessionID(rawValue: "ada"), ordinal: .second(5))
+        #expect(script.ask(1) == ["load"])
+        let texts = script.loaded(.success(.empty), ending: .lost(seen), noted: .second(5))
+        #expect(texts == ["signedOut lost", "1: notSignedIn"])
+        #expect(script.signOut(2) == ["delete", "signedOut byUser"])
+        #expect(end(script) == .second(5))
+        #expect(script.wrote() == ["2: done"])
+    }
 }

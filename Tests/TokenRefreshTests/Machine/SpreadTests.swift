@@ -42,10 +42,8 @@ import Testing
 
     @Test func `G33: a process that restores or adopts a token starts its refresh at the same age`() {
         for generation in 0..<100 {
-            let date = Date(timeIntervalSince1970: 1_800_000_000)
-            let token = TokenBundle(
-                accessToken: "access", refreshToken: "refresh", expiresAt: date + 3_600,
-                session: SessionID(rawValue: "ada"), generation: generation, receivedAt: date)
+            let date = MachineScript.start
+            let token = TokenBundle.stored("ada", generation, expiresAt: date + 3_600, receivedAt: date)
             let now = Instant(uptime: .seconds(500), date: date + 500)
             let restored = Expiry(stored: token, at: now, skew: 0, policy: TokenRefreshPolicy())
             #expect(restored == expiry(token))
@@ -53,8 +51,7 @@ import Testing
     }
 
     @Test func `G33: where the ahead window is no longer than the leeway, nothing moves`() {
-        var policy = TokenRefreshPolicy()
-        policy.ahead = .zero
+        let policy = TokenRefreshPolicy.with { $0.ahead = .zero }
         let expiry = Expiry(received: bundle("ada"), lifetime: hour, at: .zero, policy: policy)
         #expect(expiry.aheadFrom == expiry.leewayFrom)
     }
@@ -63,9 +60,7 @@ import Testing
 
     /// A script in which the device sleeps until the token is to be refreshed in the background.
     private func woken(after sleep: Duration = .seconds(600)) -> MachineScript {
-        var policy = TokenRefreshPolicy()
-        policy.ahead = .seconds(600)
-        var script = MachineScript.signedIn(policy: policy)
+        var script = MachineScript.signedIn(policy: .with { $0.ahead = .seconds(600) })
         _ = script.passToAhead()
         script.asleep += sleep
         return script
@@ -76,10 +71,8 @@ import Testing
         #expect(script.ask(1) == ["1: ada g0"])
         #expect(script.machine.readyToken(at: script.uptime + .milliseconds(9_999)) != nil, "no event is needed")
         #expect(script.machine.readyToken(at: script.uptime + .seconds(10)) == nil)
-        _ = script.pass(.milliseconds(9_999))
-        #expect(script.ask(2) == ["2: ada g0"])
-        _ = script.pass(.milliseconds(1))
-        #expect(script.ask(3) == ["3: ada g0", "call g0"])
+        #expect(script.ask(2, after: .milliseconds(9_999)) == ["2: ada g0"])
+        #expect(script.ask(3, after: .milliseconds(1)) == ["3: ada g0", "call g0"])
     }
 
     @Test func `G33: a refresh that requests wait for starts right after a wake`() {
@@ -98,23 +91,85 @@ import Testing
         #expect(script.ask(1) == ["1: ada g0", "call g0"])
         var later = MachineScript()
         later.asleep = .seconds(86_400)
-        _ = later.ask(1)
         let stored = TokenBundle.stored("ada", 4, expiresAt: later.date + 6, receivedAt: later.date - 3_594)
-        #expect(later.loaded(.success(.active(stored))) == ["signed in ada", "1: ada g4", "call g4"])
+        #expect(later.start(with: stored) == ["signed in ada", "1: ada g4", "call g4"])
     }
 
     @Test func `G33: a process that was stopped during a call has woken, too`() {
-        var policy = TokenRefreshPolicy()
-        policy.backoff = Backoff(base: .seconds(1), limit: .seconds(1), floor: .seconds(1))
-        policy.ahead = .seconds(600)
-        var script = MachineScript.signedIn(policy: policy)
+        var script = MachineScript.signedIn(
+            policy: .with {
+                $0.backoff = Backoff(base: .seconds(1), limit: .seconds(1), floor: .seconds(1))
+                $0.ahead = .seconds(600)
+            })
         _ = script.passToAhead()
         #expect(script.ask(1) == ["1: ada g0", "call g0"])
         _ = script.sleep(.seconds(118))
         #expect(script.respond(.unavailable) == [])
-        _ = script.pass(.milliseconds(9_999))
-        #expect(script.ask(2) == ["2: ada g0"])
-        _ = script.pass(.milliseconds(1))
-        #expect(script.ask(3) == ["3: ada g0", "call g0"])
+        #expect(script.ask(2, after: .milliseconds(9_999)) == ["2: ada g0"])
+        #expect(script.ask(3, after: .milliseconds(1)) == ["3: ada g0", "call g0"])
+    }
+}
+
+/// S26, on the machine itself for two hours of each session, and then on what it has shown: when each refresh starts.
+@Suite struct SpreadScenarioTests {
+    private static let lifetime = Duration.seconds(600)
+
+    /// A session that is signed in at a millisecond of the first second, and has a request a second.
+    private struct Session {
+        let signIn: Duration
+        let user: String
+
+        init(_ number: Int) { (signIn, user) = (.milliseconds(number), "session-\(number)") }
+
+        /// The first request at an instant or later.
+        func request(from instant: Duration) -> Duration {
+            signIn + .seconds(Int(((instant - signIn) / .seconds(1)).rounded(.up)))
+        }
+
+        /// The requests that start a refresh. Each token counts from the one before.
+        func refreshes(until end: Duration) -> [Duration] {
+            var requests: [Duration] = []
+            var sent = signIn
+            while true {
+                let bundle = TokenBundle.stored(user, requests.count)
+                let expiry = Expiry(received: bundle, lifetime: lifetime, at: sent, policy: TokenRefreshPolicy())
+                sent = request(from: expiry.aheadFrom ?? end)
+                guard sent < end else { return requests }
+                requests.append(sent)
+            }
+        }
+
+        /// The same, as the machine does it.
+        func refreshesOfMachine(until end: Duration) -> [Duration] {
+            var script = MachineScript()
+            script.uptime = signIn
+            _ = script.signIn(1, as: user, lifetime: lifetime, isStored: true)
+            var requests: [Duration] = []
+            while let start = script.machine.current?.expiry.aheadFrom, case let instant = request(from: start),
+                instant < end
+            {
+                // The request before it found a token that is ready.
+                guard script.machine.readyToken(at: instant - .seconds(1)) != nil,
+                    script.ask(1, after: instant - script.uptime).last == "call g\(requests.count)"
+                else { return requests }
+                requests.append(instant)
+                _ = script.finish(lifetime: lifetime, after: .milliseconds(150))
+            }
+            return requests
+        }
+    }
+
+    @Test func `S26: 1,000 sessions that were signed in within one second: no second has more than 50 refreshes`() {
+        let (hours, day) = (Duration.seconds(7_200), Duration.seconds(86_400))
+        var counts: [Int: Int] = [:]
+        for number in 0..<1_000 {
+            let session = Session(number)
+            let requests = session.refreshes(until: day)
+            #expect(requests.prefix { $0 < hours } == session.refreshesOfMachine(until: hours)[...])
+            // At most one refresh in each usable lifetime, which is 540 s (G3, S14).
+            #expect((144...160).contains(requests.count), "session \(number): \(requests.count)")
+            for request in requests { counts[Int(request / .seconds(1)), default: 0] += 1 }
+        }
+        #expect(counts.values.max() ?? 0 <= 50)
     }
 }

@@ -10,26 +10,18 @@ import Testing
         var script = MachineScript.refreshing()
         _ = script.pass(.seconds(31))
         #expect(script.settle(2) == [])
-        #expect(script.respond() == ["save ada g1"])
-        #expect(script.wrote() == ["2: done"])
+        #expect(script.respond(isStored: true) == ["save ada g1", "2: done"])
         #expect(script.settle(3) == ["3: done"])
     }
 
-    @Test func `G9: all work has ended when the call of a session that has ended is over, too`() {
+    @Test func `G8, G9: all work has ended when the call of an ended session is over, or would be abandoned`() {
         var script = MachineScript.refreshing(for: .refresh)
-        _ = script.signOut(2)
-        _ = script.wrote()
+        _ = script.signOut(2, isStored: true)
         #expect(script.settle(3) == [])
+        var hanging = script
         #expect(script.respond() == ["revoke ada g1", "3: done"], "tokens that come now are revoked first")
-    }
-
-    @Test func `G8: it is waited for until it would be abandoned`() {
-        var script = MachineScript.refreshing(for: .refresh)
-        _ = script.signOut(2)
-        _ = script.wrote()
-        #expect(script.settle(3) == [])
-        #expect(script.pass(.seconds(129)) == ["cancel call"])
-        #expect(script.pass(.seconds(1)) == ["3: done"])
+        #expect(hanging.pass(.seconds(129)) == ["cancel call"])
+        #expect(hanging.pass(.seconds(1)) == ["3: done"])
     }
 
     @Test func `all work has ended when the check of the store has ended`() {
@@ -52,17 +44,15 @@ import Testing
     @Test func `G24: a failure of the store is in the status until its next success`() {
         var script = MachineScript.signedIn(isShared: true)
         _ = script.send(.storeChanged)
-        _ = script.send(.read(.check, .failure(.locked), ownerMayCall: false))
-        #expect(script.machine.status.storeFailure == .locked)
+        _ = script.checkFails()
+        #expect(script.machine.status.storeFailure?.code == .unavailable)
         _ = script.changed(to: .active(.stored("ada", 0)))
         #expect(script.machine.status.storeFailure == nil)
 
         _ = script.refresh(1)
         _ = script.leased(reading: .failure(.locked))
         #expect(script.machine.status.storeFailure == .locked)
-        _ = script.pass(.seconds(2))
-        _ = script.refresh(2)
-        _ = script.leased(reading: .stored("ada", 0))
+        _ = script.refresh(2, after: .seconds(2), reading: .stored("ada", 0))
         #expect(script.machine.status.storeFailure == nil)
     }
 
@@ -83,31 +73,27 @@ import Testing
         _ = script.refresh(1)
         _ = script.send(.leaseHeld(holder))
         #expect(script.machine.status.leaseHolder == holder)
+        var busy = script
         #expect(script.pass(.seconds(30)) == ["1: refreshUnavailable"])
-        #expect(script.machine.status.lastFailure?.reason?.contains("held by process 7-ab of host host") == true)
+        #expect(busy.leaseFailed() == ["1: refreshUnavailable"])
+        for script in [script, busy] {
+            let reason = script.machine.status.lastFailure?.reason
+            #expect(reason?.contains("held by process 7-ab of host host") == true)
+        }
         _ = script.pass(.seconds(60))
         #expect(script.machine.status.leaseHolder == holder)
         _ = script.refresh(2)
         #expect(script.leased() == ["reread"])
         #expect(script.machine.status.leaseHolder == nil)
-    }
-
-    @Test func `G24: so they do when the store says that the lease is busy, and when its tokens are adopted`() {
-        let holder = LeaseHolder(process: ProcessIdentity(host: "host", process: "7-ab"), since: nil)
-        var script = MachineScript.refreshing(for: .refresh, isShared: true)
-        _ = script.send(.leaseHeld(holder))
-        #expect(script.leaseFailed() == ["1: refreshUnavailable"])
-        #expect(script.machine.status.lastFailure?.reason?.contains("held by process 7-ab of host host") == true)
-        _ = script.changed(to: .active(.stored("ada", 1)))
-        #expect(script.machine.status.leaseHolder == nil)
+        _ = busy.changed(to: .active(.stored("ada", 1)))
+        #expect(busy.machine.status.leaseHolder == nil, "its tokens are adopted")
     }
 
     @Test func `G24, rule 4: the process whose call may be under way is named`() {
         var script = MachineScript.refreshing(isShared: true)
-        _ = script.leased()
         let intent = script.rivalIntent(age: 5)
         let stored = TokenBundle.stored("ada", 0).with(refreshIntent: intent)
-        #expect(script.reread(stored, ownerMayCall: true) == ["1: refreshUnavailable", "release"])
+        #expect(script.leased(reading: stored, ownerMayCall: true) == ["1: refreshUnavailable", "release"])
         let status = script.machine.status
         #expect(status.leaseHolder == LeaseHolder(process: intent.owner, since: intent.date))
         #expect(status.lastFailure?.reason?.contains("process \(intent.owner)") == true)
@@ -125,5 +111,77 @@ import Testing
 extension MachineScript {
     fileprivate mutating func settle(_ waiter: Int) -> [String] {
         send(.requested(.settle, WaiterID(number: waiter)))
+    }
+}
+
+/// G22: the session of a handler that needs no refresh token. It has begun in the store, and has no token yet.
+@Suite struct SessionWithoutSignInTests {
+    private let job = TokenBundle(accessToken: "", refreshToken: nil, session: SessionID(rawValue: "job"))
+    private let refused = TokenRefreshError(
+        .unavailable, retryAfter: .seconds(300), status: 401, serverCode: "invalid_client")
+
+    /// The response of the server: an access token, and nothing else.
+    private func token(_ generation: Int) -> TokenRefreshResult {
+        TokenRefreshResult(accessToken: "access-job-\(generation)", expiresIn: .seconds(3_600))
+    }
+
+    /// A process in which caller 1 has asked for the first token.
+    private func started(isShared: Bool = false, with bundle: TokenBundle? = nil) -> MachineScript {
+        var script = MachineScript(isShared: isShared, tolerance: .sameKey, needsRefreshToken: false)
+        #expect(script.ask(1) == ["load"])
+        _ = script.loaded(.success(.active(bundle ?? job)))
+        return script
+    }
+
+    /// A process that has the first token.
+    private func refreshedOnce() -> MachineScript {
+        var script = started()
+        _ = script.respond(token(1), isStored: true)
+        return script
+    }
+
+    @Test func `G1: the first requests cause one call without a refresh token, and continue with its token`() {
+        var script = started()
+        #expect(script.lastRequest?.refreshToken == "" && script.lastRequest?.accessToken == "")
+        #expect(script.ask(2) == [])
+        #expect(script.respond(token(1), isStored: true) == ["save job g1", "1: job g1", "2: job g1"])
+        #expect(script.state == "signed in job" && script.machine.status.isRefreshable)
+    }
+
+    @Test func `G3: the token is refreshed as that of a user, ahead of its end, after it, and where it is refused`() {
+        var script = refreshedOnce()
+        #expect(script.passToAhead() == [])
+        #expect(script.ask(3) == ["3: job g1", "call g1"])
+        _ = script.respond(token(2), isStored: true)
+        #expect(script.ask(4, after: .seconds(3_600)) == ["call g2"])
+        _ = script.respond(token(3))
+        #expect(script.wrote() == ["4: job g3"])
+        #expect(script.refused(5, generation: 3, of: "job", after: .seconds(60)) == ["call g3"])
+    }
+
+    @Test func `G6: a refused client ends nothing, and its pause is stored, with the server's code, before any token`()
+        throws
+    {
+        var script = started()
+        #expect(script.respond(refused) == ["1: refreshUnavailable"])
+        #expect(script.state == "signed in job")
+        let marked = try #require(script.lastContent?.bundle)
+        #expect(marked.refreshIntent?.failure?.serverCode == "invalid_client")
+        var next = started(with: marked)
+        #expect(next.lastRequest == nil && next.machine.status.lastFailure?.serverCode == "invalid_client")
+        #expect(next.ask(2, after: .seconds(300)) == ["call g0"])
+    }
+
+    @Test func `after a sign-out requests fail, and restore finds the session that has begun in the store`() {
+        var script = refreshedOnce()
+        _ = script.signOut(3, isStored: true)
+        #expect(script.ask(4) == ["4: notSignedIn"])
+        #expect(script.restore(5) == ["check"])
+        let next = TokenBundle(accessToken: "", refreshToken: nil, session: SessionID(rawValue: "next"))
+        #expect(script.checked(.active(next)) == ["signed in next", "5: signed in next"])
+        #expect(script.ask(6) == ["call g0"])
+        _ = script.signOut(7, isStored: true)
+        #expect(
+            script.respond(TokenRefreshResult(accessToken: "access")) == ["revoke next g1"], "G9: it comes too late")
     }
 }

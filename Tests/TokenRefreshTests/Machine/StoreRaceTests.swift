@@ -22,23 +22,13 @@ import Testing
         _ = script.signOut(2)
         #expect(script.pass(.seconds(10)) == ["2: storeUnavailable"])
         _ = script.signOut(3)
-        #expect(script.pass(.seconds(10)) == ["3: storeUnavailable"])
-        #expect(script.wrote() == ["delete"])
+        #expect(script.pass(.seconds(10), isStored: true) == ["3: storeUnavailable", "delete"])
         #expect(script.wrote() == [])
-    }
-
-    @Test func `A repeated sign-out tries the deletion again at once`() {
-        var script = MachineScript.signedIn()
-        _ = script.signOut(1)
-        _ = script.storeFails()
-        #expect(script.signOut(2) == ["delete"])
-        #expect(script.wrote() == ["2: done"])
     }
 
     @Test func `G3: a token that expires while it is being stored is not used, and a pause starts`() {
         var script = MachineScript.signedIn(lifetime: .seconds(5))
-        _ = script.pass(.seconds(5))
-        _ = script.ask(1)
+        _ = script.ask(1, after: .seconds(5))
         #expect(script.respond(lifetime: .seconds(5)) == ["save ada g1"])
         #expect(script.pass(.seconds(10)) == [])
         #expect(script.machine.status.lastFailure != nil)
@@ -46,26 +36,12 @@ import Testing
         #expect(!script.pass(.milliseconds(499)).contains("call g1"))
     }
 
-    @Test func `G9: the end of a sign-in that was never stored also removes the session that it was to replace`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.signIn(1, as: "bob")
-        _ = script.storeFails()
-        _ = script.signOut(2)
-        for (found, seconds, isRemoved) in [("ada", 0.0, true), ("bob", 0, true), ("cleo", 1, false)] {
-            let bundle = TokenBundle.stored(found, 0, ordinal: SessionOrdinal(at: script.date + seconds))
-            let new = script.lastContent?.replacement(for: .success(.active(bundle)))
-            #expect((new != nil) == isRemoved, "\(found)")
-        }
-    }
-
     @Test func `G9: a sign-in after a sign-out that could not be stored takes over what that was to remove`() {
         var script = MachineScript.signedIn(isShared: true)
-        _ = script.signOut(1)
-        _ = script.storeFails()
-        _ = script.signIn(2, as: "bob")
-        _ = script.storeFails()
+        _ = script.signOut(1, isStored: false)
+        _ = script.signIn(2, as: "bob", isStored: false)
         _ = script.signOut(3)
-        #expect(script.lastContent?.replacement(for: .success(.active(.stored("ada", 0)))) != nil)
+        #expect(script.replaces(.stored("ada", 0)))
     }
 
     @Test func `G9: once a slow sign-in is stored, the tokens that wait behind it replace no other session`() {
@@ -73,11 +49,13 @@ import Testing
         script.recordsIntents = false
         _ = script.signIn(1, as: "bob")
         let first = script.lastWrite
-        _ = script.pass(.seconds(10))
-        #expect(script.refused(2, generation: 0, of: "bob") == ["lease"])
+        #expect(script.refused(2, generation: 0, of: "bob", after: .seconds(10)) == ["lease"])
         #expect(script.leased(reading: .success(.empty)) == [], "the intent waits for the write")
-        #expect(script.send(.wrote(version: first, .written(replaced: nil))) == ["intent bob g0"])
-        #expect(script.lastContent?.replacement(for: .success(.active(.stored("cleo", 0)))) == nil)
+        #expect(script.wrote(version: first) == ["intent bob g0"])
+        #expect(!script.replaces(.stored("cleo", 0)))
+        #expect(script.wrote() == ["call g0"], "the tokens may have been stored, so the intent is, too")
+        #expect(script.respond() == ["save bob g1"])
+        #expect(!script.replaces(.stored("cleo", 0)))
     }
 
     @Test(arguments: [false, true])
@@ -108,13 +86,9 @@ import Testing
         }
         #expect(script.checked(.active(.stored("bob", 0))) == ["signed in bob"])
         #expect(script.pass(.seconds(60)) == [], "and not once more")
-    }
-
-    @Test func `G5: a change to content that is corrupt is not read again until the next one`() {
-        var script = MachineScript.signedIn(isShared: true)
         _ = script.send(.storeChanged)
         #expect(script.checkFails(.corrupt) == [])
-        #expect(script.pass(.seconds(60)) == [])
+        #expect(script.pass(.seconds(60)) == [], "what is corrupt waits for the next change")
     }
 
     @Test func `G13: a check that started before another process's sign-in was found does not bring the old user back`()
@@ -123,32 +97,21 @@ import Testing
         #expect(script.send(.storeChanged) == ["check"])
         #expect(script.leased(reading: .stored("bob", 0)).contains("signed in bob"))
         #expect(script.checked(.active(.stored("ada", 0))) == ["check"])
-        #expect(script.machine.published == .signedIn(SessionID(rawValue: "bob")))
+        #expect(script.state == "signed in bob")
     }
 
     @Test func `G9: a sign-in that is not stored yet is not replaced by the session before it`() {
-        for isRejected in [false, true] {
-            var script = MachineScript(isShared: true)
-            _ = script.signIn(1, as: "bob")
-            _ = script.storeFails()
-            _ = script.refused(2, generation: 0, of: "bob")
-            _ = script.leased()
-            script.recordsIntents = false
-            #expect(script.reread(.stored("ada", 5)) == ["intent bob g0", "call g0"], "its call waits for no store")
-            guard isRejected else { continue }
-            _ = script.respond(.rejected)
-            #expect(script.reread(.stored("ada", 5)) == [], "the write of the intent is still under way")
-            #expect(script.wrote() == ["delete"])
-            #expect(script.wrote().contains("signedOut expired"))
-        }
+        var script = MachineScript.unstored("bob")
+        #expect(script.reread(.stored("ada", 5)) == ["intent bob g0", "call g0"], "its call waits for no store")
+        _ = script.respond(.rejected)
+        #expect(script.reread(.stored("ada", 5)) == [], "the write of the intent is still under way")
+        #expect(script.wrote() == ["delete"])
+        #expect(script.wrote().contains("signedOut expired"))
     }
 
     @Test func `G9: a failed save is dropped after another process has signed another user in, or out`() {
-        let tombstone = SessionTombstone(session: SessionID(rawValue: "ada"), reason: .byUser, date: Date())
-        for found in [StoredSession.active(.stored("bob", 0)), .tombstone(tombstone)] {
-            var script = MachineScript.calling()
-            _ = script.respond()
-            #expect(script.storeFails() == ["1: ada g1"], "the lease stays until the tokens are stored")
+        for found in [StoredSession.active(.stored("bob", 0)), .ended("ada")] {
+            var script = MachineScript.unsaved()
             #expect(script.pass(.seconds(1)) == ["save ada g1"])
             let actions = script.wrote(.superseded(by: found))
             #expect(actions.last == "release")
@@ -158,39 +121,14 @@ import Testing
     }
 
     @Test func `Rule 2: a failed save keeps the lease until it has succeeded`() {
-        var script = MachineScript.calling()
-        _ = script.respond()
-        #expect(script.storeFails() == ["1: ada g1"])
-        #expect(script.pass(.seconds(1)) == ["save ada g1"])
-        #expect(script.storeFails() == [])
-        #expect(script.pass(.seconds(2)) == ["save ada g1"])
-        #expect(script.wrote() == ["release"])
-    }
-
-    @Test func `G9: once a sign-in is stored, its later tokens do not replace another session`() {
-        var script = MachineScript(isShared: true)
-        _ = script.signIn(1, as: "bob")
-        _ = script.pass(.seconds(10))
-        _ = script.refused(2, generation: 0, of: "bob")
-        _ = script.leased(reading: .success(.empty))
-        #expect(script.wrote() == ["call g0"], "the tokens may have been stored, so the intent is, too")
-        #expect(script.respond() == ["save bob g1"])
-        guard case .bundle(_, over: .older)? = script.lastContent else {
-            Issue.record("the write would replace a login of another process")
-            return
-        }
+        var script = MachineScript.unsaved()
+        #expect(script.pass(.seconds(1), isStored: false) == ["save ada g1"])
+        #expect(script.pass(.seconds(2), isStored: true) == ["save ada g1", "release"])
     }
 
     @Test func `G13: of two bundles of one generation the stored one is used, for late refusals too`() {
-        let theirs = TokenBundle(
-            accessToken: "access-ada-1b",
-            refreshToken: "refresh-ada-1b",
-            session: SessionID(rawValue: "ada"),
-            generation: 1
-        )
-        var script = MachineScript.calling()
-        _ = script.respond()
-        _ = script.storeFails()
+        let theirs = TokenBundle.stored("ada", 1, accessToken: "access-ada-1b", refreshToken: "refresh-ada-1b")
+        var script = MachineScript.unsaved()
         _ = script.pass(.seconds(1))
         _ = script.wrote(.superseded(by: .active(theirs)))
         #expect(script.machine.current?.bundle.hasSameTokens(as: theirs) == true)
@@ -205,11 +143,9 @@ import Testing
             #expect(script.respond(.rejected) == ["reread"])
             let actions = hangs ? script.pass(.seconds(30)) : script.reread(.failure(.locked))
             #expect(actions == ["1: storeUnavailable"])
-            #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
-            _ = script.pass(.seconds(2))
-            _ = script.refused(2, generation: 0)
-            _ = script.respond(.rejected)
-            #expect(script.reread(.stored("ada", 0)) == ["delete"])
+            #expect(script.state == "signed in ada")
+            _ = script.refused(2, generation: 0, after: .seconds(2))
+            #expect(script.rejected() == ["delete"])
             #expect(script.wrote().contains("signedOut expired"))
         }
     }

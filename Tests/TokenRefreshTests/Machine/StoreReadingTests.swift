@@ -6,36 +6,11 @@ import Testing
 
 /// G5, G9, G10, G12 to G14, G19: what an attempt finds in a shared store.
 @Suite struct StoreReadingTests {
-    /// A session that could not be stored, and an attempt to refresh it that waits for the lease.
-    private func unstored() -> MachineScript {
-        var script = MachineScript(isShared: true)
-        _ = script.signIn(1, as: "bob")
-        _ = script.storeFails()
-        #expect(script.refused(2, generation: 0, of: "bob") == ["lease"])
-        return script
-    }
-
-    private func tombstone(of user: String) -> StoredSession {
-        .tombstone(SessionTombstone(session: SessionID(rawValue: user), reason: .byUser, date: Date()))
-    }
-
-    // MARK: A session that was never stored
-
-    @Test func `G5: the tombstone of another session does not end a session that was never stored`() {
-        var script = unstored()
-        #expect(script.leased(reading: .success(tombstone(of: "ada"))).last == "call g0")
-    }
-
-    @Test func `G5: its own tombstone ends a session whose tokens could not be stored`() {
-        var script = unstored()
-        #expect(script.leased(reading: .success(tombstone(of: "bob"))).contains("signedOut byUser"))
-    }
-
-    // MARK: Under the lease
-
-    @Test func `G14: a corrupt store does not prevent a refresh of the tokens in memory`() {
-        var script = MachineScript.refreshing(isShared: true)
-        #expect(script.leased(reading: .failure(TokenStoreError(.corrupt, reason: "no session"))) == ["call g0"])
+    @Test func `G5: a session whose tokens could not be stored ends with its own tombstone, and with no other`() {
+        var script = MachineScript.unstored("bob")
+        var ended = script
+        #expect(script.reread(.success(.ended("ada"))).last == "call g0")
+        #expect(ended.reread(.success(.ended("bob"))).contains("signedOut byUser"))
     }
 
     @Test(arguments: [0, .infinity, -.infinity, .nan, 1e300, -1e300])
@@ -44,9 +19,8 @@ import Testing
         let stored = TokenBundle.stored("ada", 0, expiresAt: expiresAt, clockSkew: seconds)
         for isShared in [false, true] {
             var script = MachineScript(isShared: isShared)
-            _ = script.ask(1)
-            _ = script.loaded(.success(.active(stored)))
-            #expect(script.machine.published == .signedIn(stored.session))
+            _ = script.start(with: stored)
+            #expect(script.state == "signed in ada")
             var actions = script.refused(2, generation: 0)
             if isShared { actions += script.leased(reading: stored) }
             actions += script.finish()
@@ -60,7 +34,7 @@ import Testing
         let owner = ProcessIdentity(host: "host", process: "p1")
         let intent = RefreshIntent(idempotencyKey: "key", owner: owner, date: script.date, isAbandoned: true)
         #expect(script.reread(.stored("ada", 0).with(refreshIntent: intent)) == ["call g0"])
-        #expect(script.lastRequest?.idempotencyKey == "key")
+        #expect(script.key == "key")
     }
 
     @Test func `G27: an older bundle in the store does not say that the tokens in use were never stored`() {
@@ -71,8 +45,7 @@ import Testing
         // The store has gone back to a backup.
         _ = script.reread(.stored("ada", 0))
         #expect(script.storeFails() == ["1: storeUnavailable", "release"])
-        _ = script.pass(.seconds(60))
-        #expect(script.refresh(2) == ["lease"])
+        #expect(script.refresh(2, after: .seconds(60)) == ["lease"])
         #expect(script.leased(reading: .failure(.locked)) == ["2: storeUnavailable", "release"])
     }
 
@@ -86,12 +59,11 @@ import Testing
 
     @Test func `G12: the key of a call is not used for the tokens of another process`() {
         var script = MachineScript.calling()
-        let key = script.lastRequest?.idempotencyKey
+        let key = script.key
         _ = script.respond(.unavailable)
         _ = script.changed(to: .active(.stored("ada", 1)))
-        #expect(script.refresh(2) == ["lease"])
-        #expect(script.leased(reading: .stored("ada", 1)) == ["call g1"])
-        #expect(script.lastRequest?.idempotencyKey != key)
+        #expect(script.refresh(2, reading: .stored("ada", 1)) == ["call g1"])
+        #expect(script.key != key)
     }
 
     @Test func `G10: tokens that another process made long ago are not fresh, although this one has just refreshed`() {
@@ -109,8 +81,7 @@ import Testing
         var script = MachineScript.signedIn(isShared: true)
         _ = script.changed(to: .active(.stored("ada", 1, expiresAt: script.date + 3_600, clockSkew: 0.5)))
         #expect(script.ask(1) == ["1: ada g1"])
-        _ = script.send(.serverDateNoted(script.date + 2 * 86_400))
-        #expect(script.ask(2) == ["lease"])
+        #expect(script.ask(2, serverDate: script.date + 2 * 86_400) == ["lease"])
     }
 }
 
@@ -128,20 +99,18 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `G27: tokens that a failed save may have stored are not spent while the store can be neither read nor written`(
+    func `G27: tokens that a failed save may have stored are spent once their intent is stored, and not before`(
         isShared: Bool
     ) {
         var script = script(isShared: isShared)
+        var read = script
         #expect(script.reread(.failure(.locked)) == ["intent bob g0"])
-        #expect(script.storeFails() == ["save bob g0", "2: storeUnavailable"])
-        #expect(script.machine.published == .signedIn(SessionID(rawValue: "bob")))
-    }
-
-    @Test(arguments: [false, true])
-    func `G27: tokens that a failed save may have stored are spent once their intent is stored`(isShared: Bool) {
-        var script = script(isShared: isShared)
-        #expect(script.reread(.failure(.locked)) == ["intent bob g0"])
+        var failed = script
         #expect(script.wrote() == ["call g0"])
+        #expect(failed.storeFails() == ["save bob g0", "2: storeUnavailable"])
+        #expect(failed.state == "signed in bob")
+        #expect(read.reread(.stored("bob", 0)) == ["intent bob g0"], "the save has stored them")
+        #expect(read.wrote() == ["call g0"])
     }
 
     @Test(arguments: [false, true])
@@ -152,42 +121,23 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true])
-    func `G27: tokens that a failed save did store are spent once their intent is stored`(isShared: Bool) {
-        var script = script(isShared: isShared)
-        #expect(script.reread(.stored("bob", 0)) == ["intent bob g0"])
-        #expect(script.wrote() == ["call g0"])
-    }
-
     @Test func `G27: without the lease, tokens that a failed save may have stored are not spent`() {
         var script = MachineScript(isShared: true)
-        _ = script.signIn(1, as: "bob")
-        _ = script.storeFails()
+        _ = script.signIn(1, as: "bob", isStored: false)
         #expect(script.refused(2, generation: 0, of: "bob") == ["lease"])
         #expect(script.leaseFailed() == ["2: refreshUnavailable"])
     }
 
-    @Test func `G8: a sign-out that cannot be stored keeps the lease until the call has ended`() {
+    @Test func `G8: a sign-out that cannot be stored keeps the lease until the call has ended, or is abandoned`() {
         var script = MachineScript.calling(for: .refresh)
         _ = script.signOut(2)
         #expect(script.storeFails() == ["revoke ada g0", "2: storeUnavailable"])
+        var hanging = script
         #expect(script.respond(.unavailable) == ["release"])
-    }
-
-    @Test func `G8: a sign-out that cannot be stored keeps the lease no longer than a call may take`() {
-        var script = MachineScript.calling(for: .refresh)
-        _ = script.signOut(2)
-        _ = script.storeFails()
-        #expect(script.pass(.seconds(119)).allSatisfy { $0 == "delete" })
-        #expect(script.pass(.seconds(1)).contains("cancel call"))
-        #expect(!script.pass(.seconds(9)).contains("release"))
-        #expect(script.pass(.seconds(1)).contains("release"))
-        #expect(script.events.contains { if case .callAbandoned = $0 { true } else { false } })
-    }
-
-    @Test func `G8: a sign-out that is stored releases the lease at once`() {
-        var script = MachineScript.calling(for: .refresh)
-        _ = script.signOut(2)
-        #expect(script.wrote().contains("release"))
+        #expect(hanging.pass(.seconds(119)).allSatisfy { $0 == "delete" })
+        #expect(hanging.pass(.seconds(1)).contains("cancel call"))
+        #expect(!hanging.pass(.seconds(9)).contains("release"))
+        #expect(hanging.pass(.seconds(1)).contains("release"))
+        #expect(hanging.events.contains { if case .callAbandoned = $0 { true } else { false } })
     }
 }

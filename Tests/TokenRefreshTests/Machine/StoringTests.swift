@@ -8,12 +8,16 @@ import Testing
 @Suite struct StoringTests {
     @Test func `G11: no request uses new tokens before they are stored`() {
         var script = MachineScript.signedIn(lifetime: .seconds(100))
-        _ = script.pass(.seconds(100))
-        _ = script.ask(1)
+        _ = script.ask(1, after: .seconds(100))
         #expect(script.respond() == ["save ada g1"])
         #expect(script.ask(2) == [])
         #expect(script.machine.readyToken(at: script.uptime) == nil)
         #expect(script.wrote() == ["1: ada g1", "2: ada g1"])
+        var signIn = MachineScript()
+        #expect(signIn.signIn(1, as: "bob") == ["save bob g0"])
+        #expect(signIn.ask(2) == [])
+        #expect(signIn.machine.readyToken(at: signIn.uptime) == nil)
+        #expect(signIn.wrote() == ["signed in bob", "2: bob g0", "1: done"])
     }
 
     @Test func `G11: tokens that cannot be stored are used from memory, an event reports it, and storing is retried`() {
@@ -21,62 +25,51 @@ import Testing
         _ = script.respond()
         #expect(script.storeFails() == ["1: ada g1"])
         #expect(script.events.contains { if case .storeFailed = $0 { true } else { false } })
-        #expect(script.pass(.seconds(1)) == ["save ada g1"])
-        #expect(script.storeFails() == [])
-        #expect(script.pass(.seconds(2)) == ["save ada g1"])
-        #expect(script.wrote() == [])
+        #expect(script.pass(.seconds(1), isStored: false) == ["save ada g1"])
+        #expect(script.pass(.seconds(2), isStored: true) == ["save ada g1"])
         #expect(script.pass(.seconds(1_000)) == [])
     }
 
     @Test func `G11: a store that hangs does not hang the waiters of the refresh`() {
         var script = MachineScript.refreshing()
         _ = script.respond()
-        #expect(script.pass(.seconds(9)) == [])
-        #expect(script.pass(.seconds(1)) == ["1: ada g1"])
+        #expect(script.pass(.seconds(9), then: .seconds(1)) == ["1: ada g1"])
     }
 
-    @Test func `G11: no request uses the tokens of a sign-in before they are stored`() {
+    @Test func `A sign-in and a sign-out that cannot be stored hold, and are tried again: a repeated one at once`() {
         var script = MachineScript()
-        #expect(script.signIn(1, as: "bob") == ["save bob g0"])
-        #expect(script.ask(2) == [])
-        #expect(script.machine.readyToken(at: script.uptime) == nil)
-        #expect(script.wrote() == ["signed in bob", "2: bob g0", "1: done"])
-    }
-
-    @Test func `G11: a sign-in whose tokens cannot be stored holds, and storing is retried`() {
-        var script = MachineScript()
-        _ = script.signIn(1, as: "bob")
-        #expect(script.storeFails() == ["signed in bob", "1: done"])
+        #expect(script.signIn(1, as: "bob", isStored: false) == ["save bob g0", "signed in bob", "1: done"])
         #expect(script.pass(.seconds(1)) == ["save bob g0"])
-    }
-
-    @Test func `A sign-out that cannot delete the tokens holds, fails its caller, and is retried`() {
-        var script = MachineScript.signedIn()
-        _ = script.signOut(1)
-        #expect(script.storeFails() == ["1: storeUnavailable"])
-        #expect(script.ask(2) == ["2: notSignedIn"])
-        #expect(script.pass(.seconds(1)) == ["delete"])
-        #expect(script.wrote() == [])
+        var signedOut = MachineScript.signedIn()
+        _ = signedOut.signOut(1)
+        #expect(signedOut.storeFails() == ["1: storeUnavailable"])
+        var repeated = signedOut
+        #expect(signedOut.ask(2) == ["2: notSignedIn"])
+        #expect(signedOut.pass(.seconds(1), isStored: true) == ["delete"])
+        #expect(repeated.signOut(2, isStored: true) == ["delete", "2: done"])
     }
 
     @Test func `G13: under the lease the store is read again, and a newer bundle is adopted without a call`() {
         var script = MachineScript.refreshing(isShared: true)
-        #expect(script.leased() == ["reread"])
-        #expect(script.reread(.stored("ada", 1)) == ["1: ada g1", "release"])
+        #expect(script.leased(reading: .stored("ada", 1)) == ["1: ada g1", "release"])
         #expect(script.ask(2) == ["2: ada g1"])
     }
 
     @Test func `G13: an adopted bundle whose token has expired meanwhile is refreshed under the same lease`() {
         var script = MachineScript.refreshing(isShared: true)
         #expect(script.leased(reading: .stored("ada", 3, expiresAt: script.date - 1)) == ["call g3"])
-        #expect(script.respond() == ["save ada g4"])
-        #expect(script.wrote() == ["1: ada g4", "release"])
+        #expect(script.respond(isStored: true) == ["save ada g4", "1: ada g4", "release"])
     }
 
-    @Test func `G13: when the store holds the same generation the call is made`() {
-        var script = MachineScript.calling()
-        #expect(script.respond() == ["save ada g1"])
-        #expect(script.wrote() == ["1: ada g1", "release"])
+    @Test func `G13, G14: a store with the same generation, or that has lost the session, gets the tokens of a call`() {
+        let corrupt = TokenStoreError(.corrupt, reason: "no session")
+        for found in [.success(.active(.stored("ada", 0))), .success(.empty), .failure(corrupt)]
+            as [Result<StoredSession, TokenStoreError>]
+        {
+            var script = MachineScript.refreshing(isShared: true)
+            #expect(script.leased(reading: found) == ["call g0"])
+            #expect(script.respond(isStored: true) == ["save ada g1", "1: ada g1", "release"])
+        }
     }
 
     @Test func `G13: on a rejection the store is read once more, and a newer bundle is adopted`() {
@@ -90,49 +83,26 @@ import Testing
     @Test func `G13: a lease that is not available in time is unavailable, and ends nothing`() {
         var script = MachineScript.refreshing(isShared: true)
         #expect(script.leaseFailed() == ["1: refreshUnavailable"])
-        #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
-    }
-
-    @Test func `G13: when another process has signed in another user, this one follows and its requests fail`() {
-        var script = MachineScript.refreshing(isShared: true)
-        #expect(script.leased(reading: .stored("bob", 0)) == ["1: sessionEnded", "signed in bob", "release"])
-        #expect(script.ask(2) == ["2: bob g0"])
+        #expect(script.state == "signed in ada")
     }
 
     @Test func `G5, G13: when another process has ended the session, this one follows with the same reason`() {
-        let reasons: [SignOutReason] = [
-            .byUser, .expired(SessionEnding(status: 400)), .application("account disabled"),
-        ]
-        for reason in reasons {
+        for reason in [SignOutReason.byUser, .expired(SessionEnding(status: 400)), .application("disabled")] {
             var script = MachineScript.refreshing(isShared: true)
-            _ = script.leased()
-            let tombstone = SessionTombstone(session: SessionID(rawValue: "ada"), reason: reason, date: script.date)
-            let actions = script.reread(.success(.tombstone(tombstone)))
+            let actions = script.leased(reading: .success(.ended("ada", reason)))
             #expect(actions.count == 3 && actions.first?.hasPrefix("signedOut") == false, "\(actions)")
             #expect(script.machine.published == .signedOut(reason))
             #expect(script.machine.status.lastEnding == reason)
         }
-    }
-
-    @Test func `G13: an empty store gets the session back: only a tombstone ends a session`() {
-        var script = MachineScript.refreshing(isShared: true)
-        #expect(script.leased(reading: .success(.empty)) == ["call g0"])
-        #expect(script.respond() == ["save ada g1"])
-        #expect(script.wrote() == ["1: ada g1", "release"])
-    }
-
-    @Test func `G13: an empty store is no sign-out while this process's tokens are not stored yet`() {
-        var script = MachineScript(isShared: true)
-        _ = script.signIn(1, as: "bob")
-        _ = script.storeFails()
-        _ = script.refused(2, generation: 0, of: "bob")
-        #expect(script.leased(reading: .success(.empty)) == ["call g0"])
+        var replaced = MachineScript.refreshing(isShared: true)
+        #expect(replaced.leased(reading: .stored("bob", 0)) == ["1: sessionEnded", "signed in bob", "release"])
+        #expect(replaced.ask(2) == ["2: bob g0"])
     }
 
     @Test func `G14: a shared store that cannot be read under the lease is unavailable, and the token is not spent`() {
         var script = MachineScript.refreshing(isShared: true)
         #expect(script.leased(reading: .failure(.locked)) == ["1: storeUnavailable", "release"])
-        #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
+        #expect(script.state == "signed in ada")
     }
 
     @Test(arguments: [TokenStoreError.Code.unavailable, .corrupt, .insecure, .unsupportedVersion])
@@ -144,7 +114,7 @@ import Testing
         #expect(script.ask(2) == [])
         let error = TokenStoreError(code, reason: "scripted")
         #expect(script.loaded(.failure(error)) == ["1: storeUnavailable", "2: storeUnavailable"])
-        #expect(script.machine.published == .unknown)
+        #expect(script.state == "unknown")
         #expect(script.pass(.seconds(1)) == ["load"])
         #expect(script.loaded(.success(.active(.stored("ada", 2)))) == ["signed in ada"])
         #expect(script.ask(3) == ["3: ada g2"])
@@ -162,24 +132,13 @@ import Testing
         var script = MachineScript()
         _ = script.ask(1)
         #expect(script.pass(.seconds(10)) == ["1: storeUnavailable"])
-        #expect(script.machine.published == .unknown)
+        #expect(script.state == "unknown")
         #expect(script.ask(2) == [])
         #expect(script.loaded(.success(.active(.stored("ada", 2)))) == ["signed in ada", "2: ada g2"])
     }
 
-    @Test func `An empty store means that no user has signed in`() {
-        var script = MachineScript()
-        #expect(script.send(.requested(.restore, WaiterID(number: 1))) == ["load"])
-        let never = "signedOut never"
-        #expect(script.loaded(.success(.empty)) == [never, "1: \(never)"])
-        #expect(script.ask(2) == ["2: notSignedIn"])
-    }
-
     @Test func `A stored bundle without a usable access token is refreshed`() {
-        let session = SessionID(rawValue: "ada")
         var script = MachineScript()
-        _ = script.ask(1)
-        let empty = TokenBundle(accessToken: "", refreshToken: "refresh-ada-0", session: session)
-        #expect(script.loaded(.success(.active(empty))) == ["signed in ada", "call g0"])
+        #expect(script.start(with: .stored("ada", 0, accessToken: "")) == ["signed in ada", "call g0"])
     }
 }

@@ -5,37 +5,34 @@ import Testing
 
 /// Rule 4: the lease is released before the system suspends the process, or is lost, and no call is made without it.
 @Suite struct SuspensionTests {
-    @Test func `Rule 4: an attempt that reads the store when the process is about to be suspended makes no call`() {
-        var script = MachineScript.refreshing(for: .refresh, isShared: true)
-        #expect(script.leased() == ["reread"])
-        #expect(script.send(.suspensionNear) == ["1: refreshUnavailable", "release"])
-        #expect(script.reread(.stored("ada", 0)) == [])
+    /// What takes the lease of the first attempt away.
+    private static let ends = [RefreshEvent.suspensionNear, .leaseLost(AttemptID(number: 1))]
+
+    @Test func `Rule 4: an attempt that reads the store makes no call once its lease is lost or to be released`() {
+        for end in Self.ends {
+            var script = MachineScript.refreshing(for: .refresh, isShared: true)
+            #expect(script.leased() == ["reread"])
+            #expect(script.send(end) == ["1: refreshUnavailable", "release"])
+            #expect(script.reread(.stored("ada", 0)) == [])
+            #expect(script.refresh(2, after: .seconds(1)) == ["lease"])
+        }
     }
 
-    @Test func `Rule 4: an intent that is being stored when the process is about to be suspended causes no call`() {
-        var script = MachineScript.refreshing(for: .refresh, isShared: true)
-        script.recordsIntents = false
-        #expect(script.leased(reading: .stored("ada", 0)) == ["intent ada g0"])
-        #expect(script.send(.suspensionNear) == ["1: refreshUnavailable", "release"])
-        #expect(script.wrote() == [], "the write replaces what was read, to the letter, so it harms no other process")
-    }
-
-    @Test func `Rule 4: an attempt after the suspension takes a lease of its own, which stays`() {
-        var script = MachineScript.refreshing(for: .refresh, isShared: true)
-        script.recordsIntents = false
-        _ = script.leased(reading: .stored("ada", 0))
-        _ = script.send(.suspensionNear)
-        _ = script.pass(.seconds(1))
-        #expect(script.refresh(2) == ["lease"])
-        #expect(script.wrote() == [])
-        #expect(script.leased() == ["reread"])
+    @Test func `Rule 4: an intent that is being stored causes no call once the lease is lost or to be released`() {
+        for end in Self.ends {
+            var script = MachineScript.recording(for: .refresh)
+            #expect(script.send(end) == ["1: refreshUnavailable", "release"])
+            var next = script
+            #expect(script.wrote() == [], "the write replaces exactly what was read, so it harms no other process")
+            #expect(next.refresh(2, after: .seconds(1)) == ["lease"])
+            #expect(next.wrote() == [])
+            #expect(next.leased() == ["reread"], "a lease of its own, which stays")
+        }
     }
 
     @Test func `Rule 4: the intent of a call under way is marked before the lease goes, and the response is kept`() {
-        var script = MachineScript.calling(for: .refresh)
-        #expect(script.send(.suspensionNear) == ["mark ada g0"])
-        #expect(script.wrote() == ["release"])
-        #expect(script.respond() == ["save ada g1"])
+        var script = MachineScript.suspended(for: .refresh)
+        #expect(script.respond(isStored: true) == ["save ada g1", "1: signed in ada"])
     }
 
     @Test func `Rule 4: the intent of a needless call is not marked while new tokens are being stored`() {
@@ -44,43 +41,34 @@ import Testing
         #expect(script.pass(.seconds(130)) == ["1: refreshUnavailable", "cancel call", "mark ada g0"])
         let marked = script.lastContent?.bundle ?? .stored("ada", 0)
         #expect(script.wrote() == ["release"])
-        _ = script.refresh(2)
-        #expect(script.leased(reading: marked) == ["call g0"])
+        #expect(script.refresh(2, reading: marked) == ["call g0"])
         #expect(script.respond(call: hung) == ["cancel call", "save ada g1"])
         #expect(script.send(.suspensionNear) == [])
         #expect(script.wrote() == ["2: signed in ada", "release"], "the tokens are the last content")
     }
 
     @Test func `Rule 2: a response that is lost after a suspension took the lease is not asked for again at once`() {
-        var script = MachineScript.calling(for: .refresh, tolerance: .sameKey)
-        _ = script.send(.suspensionNear)
-        #expect(script.wrote() == ["release"])
+        var script = MachineScript.suspended(for: .refresh, tolerance: .sameKey)
         #expect(script.respond(.unavailable) == ["1: refreshUnavailable"])
-        _ = script.pass(.seconds(1))
-        #expect(script.refresh(2) == ["lease"])
+        #expect(script.refresh(2, after: .seconds(1)) == ["lease"])
     }
 
-    @Test func `G8: a call that is abandoned near a suspension ends with the late response of an earlier call`() throws
-    {
+    @Test func `G8: a call that is abandoned near a suspension ends with the late response of an earlier call`() {
         var script = MachineScript.refreshing(for: .refresh)
-        let abandoned = try #require(script.call)
-        _ = script.pass(.seconds(130))
-        _ = script.wrote()
+        let abandoned = script.call
+        _ = script.pass(.seconds(130), isStored: true)
         #expect(script.refresh(2) == ["call g0"])
         _ = script.pass(.seconds(125))
         #expect(script.send(.suspensionNear) == ["mark ada g0"])
         let mark = script.lastWrite
-        _ = script.pass(.seconds(5))
-        #expect(script.respond(call: abandoned) == [], "the later call was cancelled at its limit")
-        #expect(script.send(.wrote(version: mark, .written(replaced: nil))) == ["save ada g1"])
+        #expect(script.respond(call: abandoned, after: .seconds(5)) == [], "the later call was cancelled at its limit")
+        #expect(script.wrote(version: mark) == ["save ada g1"])
         _ = script.wrote()
         #expect(script.refresh(3) == ["call g1"])
     }
 
     @Test func `G10: a check adopts the tokens of another process during a call that has no lease any more`() {
-        var script = MachineScript.calling(for: .refresh)
-        #expect(script.send(.suspensionNear) == ["mark ada g0"])
-        #expect(script.wrote() == ["release"])
+        var script = MachineScript.suspended(for: .refresh)
         #expect(script.changed(to: .active(.stored("ada", 1))) == ["1: signed in ada"])
         #expect(script.respond() == [], "the response of an older generation is dropped")
         #expect(script.ask(2) == ["2: ada g1"])
@@ -88,96 +76,135 @@ import Testing
 
     // MARK: A lease that is lost
 
-    /// An attempt under a lease that reads the store.
-    private func reading(tolerance: ReplayTolerance = .none) -> (script: MachineScript, lease: AttemptID) {
-        var script = MachineScript.refreshing(for: .refresh, isShared: true, tolerance: tolerance)
-        _ = script.leased()
-        return (script, AttemptID(number: 1))
+    /// A call whose lease is lost. Its release would say that the call has ended.
+    private func withoutLease() -> MachineScript {
+        var script = MachineScript.calling(for: .refresh)
+        #expect(script.send(Self.ends[1]) == [])
+        return script
     }
 
-    @Test func `Rule 4: an attempt whose lease is lost while it reads the store makes no call`() {
-        var (script, lease) = reading()
-        #expect(script.send(.leaseLost(lease)) == ["1: refreshUnavailable", "release"])
-        #expect(script.reread(.stored("ada", 0)) == [])
-        _ = script.pass(.seconds(1))
-        #expect(script.refresh(2) == ["lease"])
-    }
-
-    @Test func `Rule 4: an intent that is being stored when the lease is lost causes no call`() {
-        var (script, lease) = reading()
-        script.recordsIntents = false
-        _ = script.reread(.stored("ada", 0))
-        #expect(script.send(.leaseLost(lease)) == ["1: refreshUnavailable", "release"])
-        #expect(script.wrote() == [])
-    }
-
-    @Test func `Rule 4: a lost lease is released once its call has ended and the response is stored`() {
-        var (script, lease) = reading()
-        _ = script.reread(.stored("ada", 0))
-        #expect(script.send(.leaseLost(lease)) == [], "its release would say that the call has ended")
+    @Test func `Rule 4: a lost lease is released once its call has ended, and its tokens or its mark are stored`() {
+        var script = withoutLease()
+        var (abandoned, signedOut, unsaved) = (script, script, script)
         #expect(script.pass(.seconds(30)) == ["1: refreshUnavailable"])
-        #expect(script.respond() == ["save ada g1"])
-        #expect(script.wrote() == ["release"])
-    }
+        #expect(script.respond(isStored: true) == ["save ada g1", "release"])
 
-    @Test func `Rule 4: a lost lease is released once its call is abandoned and the intent marked`() {
-        var (script, lease) = reading()
-        _ = script.reread(.stored("ada", 0))
-        _ = script.send(.leaseLost(lease))
-        #expect(script.pass(.seconds(120)) == ["1: refreshUnavailable", "cancel call"])
-        #expect(script.pass(.seconds(10)) == ["mark ada g0"])
-        #expect(script.wrote() == ["release"])
-    }
+        #expect(abandoned.pass(.seconds(120)) == ["1: refreshUnavailable", "cancel call"])
+        #expect(abandoned.pass(.seconds(10), isStored: true) == ["mark ada g0", "release"])
 
-    @Test func `Rule 4: a lost lease is released once the call of a session that was signed out has ended`() {
-        var (script, lease) = reading()
-        _ = script.reread(.stored("ada", 0))
-        _ = script.send(.leaseLost(lease))
-        _ = script.signOut(2)
-        #expect(!script.storeFails().contains("release"), "the tokens are still in the store")
-        #expect(script.respond(.unavailable).contains("release"))
-    }
+        _ = signedOut.signOut(2)
+        #expect(!signedOut.storeFails().contains("release"), "the tokens are still in the store")
+        #expect(signedOut.respond(.unavailable).contains("release"))
 
-    @Test func `Rule 4: an attempt after a lost lease requests another one, though the tokens are not stored yet`() {
-        var (script, lease) = reading()
-        _ = script.reread(.stored("ada", 0))
-        _ = script.send(.leaseLost(lease))
-        _ = script.respond()
-        #expect(script.storeFails() == ["1: signed in ada"])
-        #expect(script.refresh(2) == ["lease"])
-    }
-
-    @Test func `Rule 4: a call whose lease was lost is not replayed at once`() {
-        var (script, lease) = reading(tolerance: .sameKey)
-        _ = script.reread(.stored("ada", 0))
-        _ = script.send(.leaseLost(lease))
-        #expect(script.respond(.unavailable) == ["1: refreshUnavailable", "release"])
+        // The next attempt requests a lease of its own, though the tokens are not stored yet.
+        #expect(unsaved.respond(isStored: false) == ["save ada g1", "1: signed in ada"])
+        #expect(unsaved.refresh(2) == ["lease"])
     }
 
     @Test func `Rule 4: a rejection without the lease ends no session, as another process may have refreshed`() {
-        var (script, lease) = reading()
-        _ = script.reread(.stored("ada", 0))
-        _ = script.send(.leaseLost(lease))
+        var script = withoutLease()
         #expect(script.respond(.rejected) == ["1: refreshUnavailable", "release"])
-        _ = script.pass(.seconds(1))
-        _ = script.refresh(2)
-        _ = script.leased(reading: .stored("ada", 0))
+        _ = script.refresh(2, after: .seconds(1), reading: .stored("ada", 0))
         #expect(script.respond(.rejected) == ["reread"], "under a lease of its own it counts")
     }
 
     @Test func `Rule 4: a session whose lease is lost after a rejection does not end`() {
-        var (script, lease) = reading()
-        _ = script.reread(.stored("ada", 0))
+        var script = MachineScript.calling(for: .refresh)
         _ = script.respond(.rejected)
-        #expect(script.send(.leaseLost(lease)) == ["1: refreshUnavailable", "release"])
+        #expect(script.send(Self.ends[1]) == ["1: refreshUnavailable", "release"])
         #expect(script.reread(.stored("ada", 0)) == [])
     }
 
     @Test func `the loss of a lease that was released changes nothing`() {
-        var (script, lease) = reading()
-        _ = script.reread(.stored("ada", 1))
+        var script = MachineScript.refreshing(for: .refresh, isShared: true)
+        _ = script.leased(reading: .stored("ada", 1))
         _ = script.refresh(2)
         _ = script.leased()
-        #expect(script.send(.leaseLost(lease)) == [])
+        #expect(script.send(Self.ends[1]) == [])
+    }
+}
+
+/// G8: a process that slept, or was stopped, during a call reads the response before a limit ends the call.
+@Suite struct SleepTests {
+    /// A process that has made a call.
+    private func calling(_ change: (inout TokenRefreshPolicy) -> Void = { _ in }) -> MachineScript {
+        .calling(isShared: false, policy: .with(change))
+    }
+
+    @Test func `G8: a call whose limit passes in a sleep is not cancelled at the wake, and its response is kept`() {
+        var script = calling()
+        #expect(script.sleep(.seconds(135)) == ["1: refreshUnavailable"])
+        #expect(script.pass(.seconds(4)) == [])
+        #expect(script.respond() == ["save ada g1"])
+    }
+
+    @Test(arguments: [false, true])
+    func `G8: a call without a response is cancelled when the process has run for some seconds`(isShared: Bool) {
+        var script = MachineScript.calling(isShared: isShared)
+        _ = script.sleep(.seconds(135))
+        #expect(script.pass(.milliseconds(4_999), then: .milliseconds(1)) == ["cancel call"])
+        #expect(script.pass(.milliseconds(9_999), then: .milliseconds(1)) == ["mark ada g0"])
+    }
+
+    @Test func `G8: a process that wakes just before a limit has the same time`() {
+        var script = calling()
+        _ = script.sleep(.milliseconds(119_900))
+        #expect(script.pass(.milliseconds(4_999), then: .milliseconds(1)) == ["cancel call"])
+    }
+
+    @Test func `G8: a cancelled call is not abandoned at the wake, and is when it does not end`() {
+        var script = calling()
+        _ = script.pass(.seconds(121))
+        #expect(script.sleep(.seconds(60)) == [])
+        var hanging = script
+        #expect(script.respond() == ["save ada g1"])
+        #expect(hanging.pass(.milliseconds(4_999), then: .milliseconds(1)) == ["mark ada g0"])
+    }
+
+    @Test(arguments: [100, 700, 1_500, 4_900])
+    func `G8: sleep after sleep, a call is cancelled in the end, and never as the process wakes`(awake: Int) {
+        var script = calling()
+        var wakes = 0
+        var running: [String] = []
+        while wakes < CallLimit.maximumSleeps - 1, running.isEmpty {
+            let asleep = script.sleep(.seconds(wakes == 0 ? 135 : 3))
+            #expect(!asleep.contains("cancel call"), "wake \(wakes)")
+            running = script.pass(.milliseconds(awake))
+            wakes += 1
+        }
+        // One whose wakes are all too short for a slice ends at the last of them.
+        #expect(running == ["cancel call"] || (awake < 1_000 && script.sleep(.seconds(3)) == ["cancel call"]))
+        #expect(awake < 1_000 || wakes <= CallLimit.slices)
+    }
+
+    @Test func `G8: a limit that is short has its own time, and the grace counts after a sleep all the same`() {
+        var script = calling { ($0.deadline, $0.callLimit) = (.seconds(2), .seconds(3)) }
+        var sleeper = script
+        #expect(script.pass(.milliseconds(2_999)) == ["1: refreshUnavailable"])
+        #expect(script.pass(.milliseconds(1)) == ["cancel call"])
+        #expect(sleeper.sleep(.seconds(8)) == ["1: refreshUnavailable"])
+        #expect(sleeper.pass(.milliseconds(4_999), then: .milliseconds(1)) == ["cancel call"])
+        var graceless = calling { $0.wakeGrace = .zero }
+        #expect(graceless.sleep(.seconds(135)).last == "cancel call", "as the process wakes")
+        let short = TokenRefreshPolicy.with { $0.callLimit = .seconds(5) }
+        #expect(short.longestCall == short.deadline, "no call is cancelled before the deadline of its waiters")
+    }
+
+    @Test
+    func `G9: the call of a session that was signed out is not cancelled at the wake, and its tokens are revoked`() {
+        var script = calling()
+        _ = script.signOut(2, isStored: true)
+        #expect(script.sleep(.seconds(135)) == [])
+        #expect(script.respond() == ["revoke ada g1"])
+        #expect(script.pass(.seconds(200)) == [], "no limit is left")
+    }
+
+    @Test func `Rule 3: tokens that another process stored during a sleep stay`() {
+        var script = MachineScript.suspended()
+        _ = script.sleep(.seconds(300))
+        #expect(script.respond() == ["save ada g1"])
+        let other = TokenBundle.stored("ada", 1, accessToken: "access-other", refreshToken: "refresh-other")
+        _ = script.wrote(.superseded(by: .active(other)))
+        #expect(script.machine.current?.bundle.accessToken == "access-other")
     }
 }

@@ -1,5 +1,4 @@
 import AuthInterface
-import ConcurrencyPrimitives
 import Foundation
 import Testing
 
@@ -8,29 +7,19 @@ import Testing
 /// G3, G6, G25: callers during the pause after a failed refresh.
 @Suite struct WaitingTests {
     @Test func `G25: a caller that waits for a check, and then for a step-up, waits for the deadline in all`() {
-        var policy = TokenRefreshPolicy()
-        policy.deadline = .seconds(5)
-        let (id, ada) = (SessionID(rawValue: "ada"), TokenSubject(issuer: "https://issuer.example", id: "ada"))
-        let login = TokenRefreshResult(accessToken: "access-ada-0", refreshToken: "refresh-ada-0", subject: ada)
-        var script = MachineScript(policy: policy, isShared: true)
-        _ = script.send(.signIn(login, id, WaiterID(number: 900)))
-        _ = script.wrote()
-        _ = script.refresh(1)
-        _ = script.leased(reading: .stored("ada", 0))
+        var script = MachineScript.known(isShared: true, policy: .with { $0.deadline = .seconds(5) })
+        _ = script.refresh(1, reading: .stored("ada", 0))
         _ = script.finish()
         #expect(script.refused(2, generation: 1) == ["check"])
         _ = script.pass(.seconds(1))
-        let high = TokenRefreshResult(accessToken: "access-high", refreshToken: "refresh-high", subject: ada)
-        #expect(script.send(.stepUp(high, id, WaiterID(number: 3))) == ["save ada g2"])
+        #expect(script.stepUp(3) == ["save ada g2"])
         #expect(script.checked(.active(.stored("ada", 1))) == [])
         #expect(script.pass(.seconds(4)) == ["2: refreshUnavailable"])
     }
 
     /// A session whose first refresh has failed, with a pause of one second, and a caller that waits for its end.
     private func pausing() -> MachineScript {
-        var policy = TokenRefreshPolicy()
-        policy.backoff = Backoff(base: .seconds(1), limit: .seconds(60), floor: .seconds(60))
-        var script = MachineScript.refreshing(for: .refresh, policy: policy)
+        var script = MachineScript.refreshing(for: .refresh, policy: .withoutJitter)
         _ = script.respond(.unavailable)
         _ = script.refresh(2)
         return script
@@ -48,46 +37,32 @@ import Testing
         var script = pausing()
         script.uptime += .seconds(5)
         #expect(script.refresh(3) == ["call g0"])
-        #expect(script.pass(.seconds(24)) == [])
-        #expect(script.pass(.seconds(1)) == ["2: refreshUnavailable"])
-        #expect(script.pass(.seconds(4)) == [])
-        #expect(script.pass(.seconds(1)) == ["3: refreshUnavailable"])
+        #expect(script.pass(.seconds(24), then: .seconds(1)) == ["2: refreshUnavailable"])
+        #expect(script.pass(.seconds(4), then: .seconds(1)) == ["3: refreshUnavailable"])
     }
 
-    @Test func `G25: the end of a pause gives its callers no new deadline`() {
-        var script = pausing()
-        #expect(script.pass(.seconds(1)) == ["call g0"])
-        #expect(script.pass(.seconds(28)) == [])
-        #expect(script.pass(.seconds(1)) == ["2: refreshUnavailable"])
-        #expect(script.respond() == ["save ada g1"])
-    }
-
-    @Test func `G25: an attempt that has ended leaves no deadline of a caller`() {
+    @Test func `G25: the end of a pause gives its callers no new deadline, and the next attempt has its own`() {
         var script = pausing()
         #expect(script.pass(.seconds(1)) == ["call g0"])
         #expect(script.timers[.waiterDeadline] != nil)
-        _ = script.finish()
-        #expect(script.timers.isEmpty)
-    }
+        var (ended, failed) = (script, script)
+        #expect(script.pass(.seconds(28), then: .seconds(1)) == ["2: refreshUnavailable"])
+        #expect(script.respond() == ["save ada g1"])
 
-    @Test func `G25: the callers of the next attempt have deadlines of their own`() {
-        var script = pausing()
-        #expect(script.pass(.seconds(1)) == ["call g0"])
-        #expect(script.respond(.unavailable) == ["2: refreshUnavailable"])
-        #expect(script.refresh(3) == [])
-        #expect(script.pass(.seconds(2)) == ["call g0"])
-        #expect(script.pass(.seconds(27)) == [])
-        #expect(script.pass(.seconds(1)) == ["3: refreshUnavailable"])
+        _ = ended.finish()
+        #expect(ended.timers.isEmpty, "an attempt that has ended leaves no deadline of a caller")
+
+        #expect(failed.respond(.unavailable) == ["2: refreshUnavailable"])
+        #expect(failed.refresh(3) == [])
+        #expect(failed.pass(.seconds(2)) == ["call g0"])
+        #expect(failed.pass(.seconds(27), then: .seconds(1)) == ["3: refreshUnavailable"])
     }
 
     @Test func `G25: a pause that ends after the deadline of a caller is not waited for`() {
-        var policy = TokenRefreshPolicy()
-        policy.maximumPauseWait = .seconds(60)
-        var script = MachineScript.refreshing(for: .refresh, policy: policy)
+        var script = MachineScript.refreshing(for: .refresh, policy: .with { $0.maximumPauseWait = .seconds(60) })
         _ = script.respond(TokenRefreshError(.unavailable, retryAfter: .seconds(31)))
         #expect(script.refresh(2) == ["2: refreshUnavailable"])
-        _ = script.pass(.seconds(1))
-        #expect(script.refresh(3) == [])
+        #expect(script.refresh(3, after: .seconds(1)) == [])
     }
 
     @Test func `G25: the deadline of a caller includes the first read of the store`() {
@@ -95,8 +70,7 @@ import Testing
         #expect(script.refresh(1) == ["load"])
         #expect(script.pass(.seconds(8)) == [])
         #expect(script.loaded(.success(.active(.stored("ada", 0)))) == ["signed in ada", "call g0"])
-        #expect(script.pass(.seconds(21)) == [])
-        #expect(script.pass(.seconds(1)) == ["1: refreshUnavailable"])
+        #expect(script.pass(.seconds(21), then: .seconds(1)) == ["1: refreshUnavailable"])
     }
 
     @Test func `G25: callers that came one after the other fail at their own deadlines`() {
@@ -108,16 +82,14 @@ import Testing
         #expect(script.pass(.milliseconds(100)) == ["call g0"])
         #expect(script.pass(.seconds(29)) == ["2: refreshUnavailable", "3: refreshUnavailable"])
         #expect(script.pass(.milliseconds(900)) == ["4: refreshUnavailable"])
-        #expect(script.respond() == ["save ada g1"])
-        #expect(script.wrote() == [])
+        #expect(script.respond(isStored: true) == ["save ada g1"])
         #expect(script.timers.isEmpty)
     }
 
     @Test func `G25: a late response leaves the deadline of the attempt under way to its callers`() {
         var script = MachineScript.refreshing(for: .refresh)
         let hung = script.call
-        _ = script.pass(.seconds(130))
-        _ = script.wrote()
+        _ = script.pass(.seconds(130), isStored: true)
         #expect(script.refresh(2) == ["call g0"])
         #expect(script.pass(.seconds(25)) == [])
         #expect(script.respond(call: hung) == ["cancel call", "save ada g1"])
@@ -125,9 +97,7 @@ import Testing
     }
 
     @Test func `G8: a sign-in that cannot be stored delays its callers by the deadline at most`() {
-        var policy = TokenRefreshPolicy()
-        policy.storeDeadline = .seconds(60)
-        var script = MachineScript(policy: policy)
+        var script = MachineScript(policy: .with { $0.storeDeadline = .seconds(60) })
         _ = script.signIn(1, as: "ada")
         #expect(script.ask(2) == [])
         #expect(script.pass(.seconds(30)).contains("2: ada g0"))
@@ -135,19 +105,14 @@ import Testing
 
     // MARK: A store that hangs
 
-    @Test func `G26: a request for the lease that hangs serves the next attempt`() {
+    @Test func `G26: a request for the lease that hangs serves the next attempt, and one that failed is made again`() {
         var script = MachineScript.refreshing(for: .refresh, isShared: true)
         #expect(script.pass(.seconds(32)) == ["1: refreshUnavailable"])
         #expect(script.refresh(2) == [])
+        var failed = script
         #expect(script.leased() == ["reread"])
-    }
-
-    @Test func `G26: the lease is requested again where the request of an earlier attempt has failed`() {
-        var script = MachineScript.refreshing(for: .refresh, isShared: true)
-        _ = script.pass(.seconds(32))
-        _ = script.refresh(2)
-        #expect(script.leaseFailed() == ["lease"])
-        #expect(script.leaseFailed() == ["2: refreshUnavailable"])
+        #expect(failed.leaseFailed() == ["lease"])
+        #expect(failed.leaseFailed() == ["2: refreshUnavailable"])
     }
 
     @Test func `G26: an attempt reads the store after a read that hangs, whose result is not used`() {
@@ -163,13 +128,98 @@ import Testing
     }
 
     @Test func `G3: during a pause a valid token is ready at once`() {
-        var policy = TokenRefreshPolicy()
-        policy.ahead = .seconds(600)
-        var script = MachineScript.signedIn(policy: policy)
+        var script = MachineScript.signedIn(policy: .with { $0.ahead = .seconds(600) })
         _ = script.passToAhead()
         #expect(script.ask(1) == ["1: ada g0", "call g0"])
         _ = script.respond(TokenRefreshError(.unavailable, retryAfter: .seconds(30)))
         #expect(script.machine.readyToken(at: script.uptime + .seconds(29))?.generation == 0)
         #expect(script.machine.readyToken(at: script.uptime + .seconds(30)) == nil)
+    }
+}
+
+/// Each caller gets exactly one response: it waits in one queue, and is taken out once.
+@Suite struct CallersTests {
+    private let queues: [Callers.Queue] = [
+        .load, .publication, .settle, .check, .nextCheck, .write(version: 1, isSignIn: true),
+        .write(version: 1, isSignIn: false), .attempt, .pause,
+    ]
+
+    private func waiter(_ number: Int, since seconds: Int = 0) -> Waiter {
+        Waiter(id: WaiterID(number: number), request: .token, since: .seconds(seconds))
+    }
+
+    private func numbers(_ waiters: [Waiter]) -> [Int] { waiters.map(\.id.number) }
+
+    /// A room with three callers in each queue, who came in turns.
+    private func full() -> Callers {
+        var room = Callers()
+        for number in 0..<3 * queues.count { room.add(waiter(number), to: queues[number % queues.count]) }
+        return room
+    }
+
+    @Test func `a caller that is taken out, or removed, is not there any more, and the others are`() {
+        for (index, queue) in queues.enumerated() {
+            let expected = (0..<3).map { index + $0 * queues.count }
+            var room = full()
+            #expect(numbers(room.take(queue)) == expected, "in the order in which they came")
+            #expect(room.isEmpty(queue) && room.take(queue) == [])
+            #expect(expected.map { room.remove(WaiterID(number: $0)) } == [false, false, false])
+            for other in queues where other != queue { #expect(room.take(other).count == 3) }
+            #expect(room == Callers())
+            room = full()
+            for number in expected {
+                #expect(!room.isEmpty(queue))
+                #expect((0..<2).map { _ in room.remove(WaiterID(number: number)) } == [true, false])
+            }
+            #expect(room.isEmpty(queue) && room.take(queue) == [])
+        }
+    }
+
+    @Test func `callers in several queues are taken out in the order in which they came`() {
+        var room = full()
+        let expected = (0..<3).flatMap { round in [0, 7, 8].map { $0 + round * queues.count } }
+        #expect(numbers(room.take(.pause, .load, .attempt)) == expected)
+        #expect(room.isEmpty(.pause) && room.isEmpty(.load) && room.isEmpty(.attempt) && !room.isEmpty(.check))
+    }
+
+    @Test func `those who have waited for too long are taken out, and the others stay`() {
+        var room = Callers()
+        for number in 1...5 { room.add(waiter(number, since: number), to: .attempt) }
+        room.add(waiter(6, since: 1), to: .pause)
+        #expect(room.earliest(at: .attempt) == .seconds(1) && room.earliest(at: .load) == nil)
+        #expect(numbers(room.take(.attempt, since: .seconds(3))) == [1, 2, 3])
+        #expect(room.earliest(at: .attempt) == .seconds(4) && room.earliest(at: .pause) == .seconds(1))
+        #expect(numbers(room.take(.attempt)) == [4, 5])
+    }
+
+    @Test func `the write of a version serves those who wait for it or for an older one`() {
+        var room = Callers()
+        for (number, version, isSignIn) in [(1, 1, true), (2, 3, false), (3, 2, false)] {
+            room.add(waiter(number), to: .write(version: version, isSignIn: isSignIn))
+        }
+        room.add(waiter(4), to: .attempt)
+        #expect(room.takeWriters(upTo: 0).map(\.id) == [])
+        let served = room.takeWriters(upTo: 2)
+        #expect(served.map(\.id.number) == [1, 3] && served.map(\.isSignIn) == [true, false])
+        #expect(room.takeWriters(upTo: 2).map(\.id) == [] && !room.isEmpty(.attempt))
+        #expect(room.takeWriters(upTo: 3).map(\.id.number) == [2])
+    }
+
+    @Test func `callers that move wait in the other queue only, in their turn`() {
+        var room = full()
+        room.move(from: .pause, to: .attempt)
+        #expect(room.isEmpty(.pause))
+        #expect(numbers(room.take(.attempt)) == [7, 8, 16, 17, 25, 26])
+        room.move(from: .pause, to: .load)
+        #expect(room.take(.load).count == 3)
+    }
+
+    @Test func `a caller does not wait twice`() async {
+        await #expect(processExitsWith: .failure) {
+            var room = Callers()
+            let waiter = Waiter(id: WaiterID(number: 1), request: .token, since: .zero)
+            room.add(waiter, to: .load)
+            room.add(waiter, to: .attempt)
+        }
     }
 }

@@ -24,40 +24,35 @@ final class Bench: Sendable {
     let events = EventLog()
     let engine: TokenRefreshCoordinator
 
-    init(
-        _ kind: StoreKind = .own,
-        holding bundle: TokenBundle? = nil,
-        lifetime: Duration? = .seconds(86_400),
-        policy: TokenRefreshPolicy = TokenRefreshPolicy()
+    convenience init(
+        _ kind: StoreKind = .own, holding bundle: TokenBundle? = nil, lifetime: Duration? = .seconds(86_400)
     ) {
         let clock = ManualTimeSource()
-        server = RotatingTokenServer(lifetime: lifetime)
+        self.init(
+            kind, over: RecordingTokenStore(holding: bundle, clock: clock), RotatingTokenServer(lifetime: lifetime),
+            clock)
+    }
+
+    /// A process over the store of a device.
+    init(
+        _ kind: StoreKind, over base: RecordingTokenStore, _ server: RotatingTokenServer, _ clock: ManualTimeSource,
+        journal: (any SessionJournal)? = nil
+    ) {
+        (self.server, self.clock) = (server, clock)
         handler = ScriptedRefreshHandler(server: server)
-        store = FaultyTokenStore(RecordingTokenStore(holding: bundle, clock: clock))
-        self.clock = clock
+        store = FaultyTokenStore(base)
         engine = TokenRefreshCoordinator(
-            over: kind == .shared ? store : OwnTokenStore(base: store), handler, revocation: revocation,
-            policy: policy, clock: clock, events: events)
+            over: kind == .shared ? store : OwnTokenStore(base: store), handler, journal: journal,
+            revocation: revocation, clock: clock, events: events)
     }
 
     /// A bench where ada has signed in and is stored.
-    static func signedIn(_ kind: StoreKind = .own, policy: TokenRefreshPolicy = .init()) async throws -> Bench {
-        try await withToken(kind, policy: policy).bench
-    }
+    static func signedIn(_ kind: StoreKind = .own) async throws -> Bench { try await withToken(kind).bench }
 
     /// A bench where ada has signed in, and her token.
-    static func withToken(
-        _ kind: StoreKind = .own, policy: TokenRefreshPolicy = .init()
-    ) async throws -> (bench: Bench, token: SessionToken) {
-        let bench = Bench(kind, policy: policy)
+    static func withToken(_ kind: StoreKind = .own) async throws -> (bench: Bench, token: SessionToken) {
+        let bench = Bench(kind)
         return (bench, try await bench.signIn())
-    }
-
-    /// A bench where ten requests of ada wait for a refresh that is held at a gate.
-    static func refreshing() async throws -> (bench: Bench, gate: Gate, requests: [Request]) {
-        let (bench, token) = try await withToken()
-        let (gate, requests) = try await bench.startRefresh(of: token)
-        return (bench, gate, requests)
     }
 
     /// Time passes until the token in use may be refreshed in the background, which is at another age for each session.
@@ -75,25 +70,13 @@ final class Bench: Sendable {
     }
 
     /// Starts requests whose token was refused, and a refresh that waits at a gate with its call made.
-    func startRefresh(
-        of token: SessionToken,
-        requests count: Int = 10,
-        response: ScriptedRefreshHandler.Response = .rotate
-    ) async throws -> (gate: Gate, requests: [Request]) {
-        let gate = Gate()
-        handler.add(.held(at: gate, then: response))
-        let calls = handler.calls.count
+    func startRefresh(of token: SessionToken, requests count: Int = 10) async throws -> (
+        gate: Gate, requests: [Request]
+    ) {
+        let (gate, calls) = (handler.holdNext(), handler.calls.count)
         let requests = refuse(token, times: count)
         try await handler.calls(atLeast: calls + 1)
         try await waiters(atLeast: count)
-        return (gate, requests)
-    }
-
-    /// Starts ten requests whose token was refused, and a refresh whose save waits at a gate.
-    func startSave(_ moment: StoreOperation.Moment) async throws -> (gate: Gate, requests: [Request]) {
-        let gate = store.hold(.save, moment)
-        let requests = refuse(try await engine.token(), times: 10)
-        try await gate.arrivals(atLeast: 1)
         return (gate, requests)
     }
 
@@ -118,13 +101,12 @@ extension TokenRefreshCoordinator {
         _ handler: any TokenRefreshHandler = ScriptedRefreshHandler(),
         journal: (any SessionJournal)? = nil,
         revocation: (any TokenRevocationHandler)? = nil,
-        policy: TokenRefreshPolicy = TokenRefreshPolicy(),
         clock: ManualTimeSource = ManualTimeSource(),
         activity: any ExpiringActivity = SystemExpiringActivity(),
         events: EventLog = EventLog()
     ) {
         self.init(
-            store: store, handler: handler, journal: journal, revocation: revocation, policy: policy, clock: clock,
+            store: store, handler: handler, journal: journal, revocation: revocation, clock: clock,
             activity: activity, observer: { events.append($0) })
     }
 }

@@ -7,47 +7,38 @@ import Testing
 
 @testable import TokenRefresh
 
-extension ScriptedRefreshHandler.Response {
-    /// A call that connects until a gate opens, and then asks whether it may start.
-    fileprivate static func connecting(until gate: Gate) -> Self {
-        .custom { request, server in
-            request.startPermit?.adopt()
-            await gate.pass()
-            guard request.startPermit?.start() ?? true else {
-                throw TokenRefreshError(.unavailable, reason: "not started")
-            }
-            return try server.refresh(request)
-        }
-    }
-}
-
 /// G28: the right to spend the refresh token is checked when the first byte is written.
 @Suite(.timeLimit(.minutes(10))) struct CallStartRaceTests {
     private let gate = Gate()
+    private let cancelled = Gate()
 
-    /// A refresh that connects.
+    /// A refresh that connects until the gate opens, and then asks whether it may start. Its handler may read the state
+    /// of the session as its call is cancelled.
     private func connecting(_ activity: ManualActivity = ManualActivity()) async throws -> (
         engine: TokenRefreshCoordinator, bench: Bench, waiter: Task<String?, Never>
     ) {
         let bench = try await Bench.signedIn(.shared)
         await bench.engine.settle()
-        bench.handler.add(.connecting(until: gate))
+        let reading = Locked<TokenRefreshCoordinator?>(nil)
+        bench.handler.add(
+            .custom { [gate, cancelled] request, server in
+                request.startPermit?.adopt()
+                await withTaskCancellationHandler {
+                    await gate.pass()
+                } onCancel: {
+                    _ = reading.withLock { $0 }?.state
+                    cancelled.open()
+                }
+                guard request.startPermit?.start() ?? true else {
+                    throw TokenRefreshError(.unavailable, reason: "not started")
+                }
+                return try server.refresh(request)
+            })
         let engine = TokenRefreshCoordinator(over: bench.store, bench.handler, clock: bench.clock, activity: activity)
+        reading.withLock { $0 = engine }
         let waiter = Task { await code { try await engine.refresh() } }
         try await gate.arrivals(atLeast: 1)
         return (engine, bench, waiter)
-    }
-
-    @Test func `G34: a key that is not here ends nothing, and leaves no intent`() async throws {
-        let bench = try await Bench.signedIn(.shared)
-        bench.handler.add(
-            .custom { request, _ in
-                request.startPermit?.adopt()
-                throw TokenRefreshError(.userActionRequired, stepUp: StepUpChallenge(.key))
-            })
-        #expect(await code { try await bench.engine.refresh() } == "stepUpRequired")
-        try await until { bench.store.base.bundle?.refreshIntent == nil && !bench.engine.status.isRefreshing }
-        #expect(bench.engine.status.userAction?.demand == .key)
     }
 
     @Test func `A process that was stopped before the first byte does not call, and its intent goes`() async throws {
@@ -69,6 +60,7 @@ extension ScriptedRefreshHandler.Response {
         let activity = ManualActivity()
         let (_, bench, waiter) = try await connecting(activity)
         activity.expire()
+        try await cancelled.passUnlessCancelled()
         #expect(await waiter.value == "refreshUnavailable")
         try await until { activity.running == 0 }
         #expect(bench.store.base.bundle?.refreshIntent == nil)
@@ -77,33 +69,6 @@ extension ScriptedRefreshHandler.Response {
         gate.open()
         try await until { bench.handler.calls.count == 1 }
         #expect(bench.server.rotations == 0)
-    }
-
-    @Test func `A suspension cancels a call that connects, whose handler may read the state then`() async throws {
-        let activity = ManualActivity()
-        let bench = try await Bench.signedIn(.shared)
-        let (connects, cancelled) = (Gate(), Gate())
-        let reading = Locked<TokenRefreshCoordinator?>(nil)
-        bench.handler.add(
-            .custom { request, _ in
-                request.startPermit?.adopt()
-                connects.open()
-                await withTaskCancellationHandler {
-                    await cancelled.pass()
-                } onCancel: {
-                    _ = reading.withLock { $0 }?.state
-                    cancelled.open()
-                }
-                throw CancellationError()
-            })
-        let engine = TokenRefreshCoordinator(over: bench.store, bench.handler, clock: bench.clock, activity: activity)
-        reading.withLock { $0 = engine }
-        let waiter = Task { await code { try await engine.refresh() } }
-        try await connects.passUnlessCancelled()
-        activity.expire()
-        #expect(await waiter.value == "refreshUnavailable")
-        try await cancelled.passUnlessCancelled()
-        reading.withLock { $0 = nil }
     }
 
     @Test func `A sign-out withdraws a call that connects`() async throws {

@@ -111,7 +111,7 @@ final class RecordingRevocation: TokenRevocationHandler {
     private let told = Locked<[TokenBundle]>([])
     private let isNarrow = Locked(true)
     private let script = Locked<(gate: Gate?, error: (any Error)?)>((nil, nil))
-    private let (door, cancelled) = (Gate(isOpen: true), Gate(isOpen: true))
+    private let cancelled = Gate(isOpen: true)
 
     /// What was revoked, by its access token: `ada1 g1`.
     var revoked: [String] { told.withLock { $0.map(\.token.name) } }
@@ -140,13 +140,8 @@ final class RecordingRevocation: TokenRevocationHandler {
         script.withLock { $0.error = error }
     }
 
-    func calls(atLeast count: Int) async throws {
-        try await door.arrivals(atLeast: count)
-    }
-
     func revoke(_ tokens: TokenBundle) async throws {
         told.withLock { $0.append(tokens) }
-        await door.pass()
         let (gate, error) = script.withLock { $0 }
         await withTaskCancellationHandler {
             await gate?.pass()

@@ -11,13 +11,8 @@ import Testing
     @Test(arguments: Bench.StoreKind.allCases)
     func `The engine passes every race of the kit`(kind: Bench.StoreKind) async {
         let report = await RaceKit.run { scene in
-            RaceSubject(
-                TokenRefreshCoordinator(
-                    store: kind == .shared ? scene.store : OwnTokenStore(base: scene.store),
-                    handler: scene.handler,
-                    clock: scene.clock
-                )
-            )
+            let store: any TokenStore = kind == .shared ? scene.store : OwnTokenStore(base: scene.store)
+            return RaceSubject(TokenRefreshCoordinator(store: store, handler: scene.handler, clock: scene.clock))
         }
         #expect(report.isClean, "\(report)")
         #expect(report.entries.count == RaceScenario.all.count)

@@ -36,12 +36,43 @@ import Testing
         return (engine, gate, refresh)
     }
 
-    @Test func `Rule 2: a lease is released when its refresh has ended`() async throws {
-        let store = store(.fixture())
-        let engine = TokenRefreshCoordinator(over: store)
+    @Test func `Rule 2: a lease is released, and its activity ends, when its refresh has ended`() async throws {
+        let (store, activity) = (store(.fixture()), ManualActivity())
+        let engine = TokenRefreshCoordinator(over: store, activity: activity)
         try await engine.refresh()
         try await store.held.released.passUnlessCancelled()
+        try await until { activity.running == 0 }
         #expect(store.base.base.bundle?.generation == 1)
+    }
+
+    @Test(arguments: [false, true])
+    func `An activity that expires ends the wait for the lease, also where it has expired as the wait starts`(
+        isEarly: Bool
+    ) async throws {
+        let (activity, store) = (ManualActivity(), FaultyTokenStore(RecordingTokenStore(holding: .fixture())))
+        let other = try await store.lease(waitingAtMost: .seconds(30))
+        if isEarly { activity.expireAtOnce() }
+        let engine = TokenRefreshCoordinator(over: store, activity: activity)
+        let refresh = Task { await code { try await engine.refresh() } }
+        if !isEarly {
+            try await until { activity.running == 1 && store.calls(.lease) == 2 }
+            activity.expire()
+        }
+        #expect(await refresh.value == "storeUnavailable")
+        try await until { activity.running == 0 }
+        await other.release()
+    }
+
+    @Test func `Rule 4: of a lease that was lost and a newer one, the newer one says who may call`() {
+        let settings = MachineSettings(
+            policy: .init(), isShared: true, owner: .init(host: "host", process: "p1"), tolerance: .none)
+        var core = CoordinatorCore(machine: RefreshStateMachine(settings: settings, random: .system))
+        for number in 1...5 {
+            let token = ExpiringActivityToken {}
+            core.leases[AttemptID(number: number)] = HeldLease(
+                lease: KeptLease("\(number)"), activity: token, wait: Task { .success(nil) })
+        }
+        #expect(core.newestLease?.identity == "5")
     }
 
     @Test func `G24: the status names the holder that the store reports, until the lease is given`() async throws {
@@ -87,19 +118,6 @@ import Testing
         #expect(await refresh.value == "refreshUnavailable")
         try await store.held.released.passUnlessCancelled()
         #expect(handler.calls.isEmpty)
-    }
-
-    @Test func `Rule 4: a lost lease is kept while its call is under way`() async throws {
-        let store = store(.fixture())
-        let (engine, gate, refresh) = try await refreshing(store)
-        store.held.lost.withLock { $0 = true }
-        engine.noteServerDate(Date())
-        await settle()
-        #expect(store.held.releases == 0, "its release would say that the call has ended")
-        gate.open()
-        #expect(await refresh.value == nil)
-        try await store.held.released.passUnlessCancelled()
-        #expect(store.base.base.bundle?.generation == 1)
     }
 
     @Test func `Rule 4: an activity that expires before the lease is taken causes no call, and holds no lease`()

@@ -103,7 +103,7 @@ import Testing
 
     @Test func `the buffer of the actions of a burst is not kept`() {
         let settings = MachineSettings(policy: .init(), isShared: false, owner: .current, tolerance: .none)
-        var context = MachineContext(settings: settings, random: .system)
+        var context = Context(settings: settings, random: .system)
         for number in 0..<10_000 { context.emit(.respond(WaiterID(number: number), .done)) }
         #expect(context.takeActions().count == 10_000)
         context.emit(.respond(WaiterID(number: 0), .done))

@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    private func perform(_ act: Act, in process: JournaledPlace.Process, of place: JournaledPlace) async throws {
+    private func perform(_ act: Act, in process: Bench, of place: JournaledPlace) async throws {
         switch act {
         case .signIn: try await process.engine.signIn(place.login("bob"))
         case .signOut: try await process.engine.signOut()

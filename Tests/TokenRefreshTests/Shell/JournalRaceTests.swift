@@ -77,23 +77,6 @@ import Testing
     }
 
     @Test(arguments: Bench.StoreKind.allCases)
-    func `G30: an end is noted, then stored, and then its note is removed`(kind: Bench.StoreKind) async throws {
-        let place = JournaledPlace()
-        let process = try await place.signedIn(kind)
-        let (note, removal) = (place.journal.hold(), process.store.hold(.delete))
-        let end = Task { try await process.engine.signOut() }
-        try await note.arrivals(atLeast: 1)
-        #expect(removal.arrivals == 0 && place.journal.entry.pending == nil)
-        place.journal.recover()
-        note.open()
-        try await removal.arrivals(atLeast: 1)
-        #expect(place.journal.entry.pending?.reason == .byUser && place.stored == "ada1 g0")
-        removal.open()
-        try await end.value
-        #expect(await process.engine.settle() && place.journal.entry.pending == nil)
-    }
-
-    @Test(arguments: Bench.StoreKind.allCases)
     func `G26, G30: a journal that hangs delays a sign-out by half of the store's limit, and gets no second call`(
         kind: Bench.StoreKind
     ) async throws {
@@ -189,18 +172,6 @@ import Testing
         try await process.engine.signIn(place.login("bob"))
         #expect(place.stored == "bob1 g0" && place.journal.entry.pending == nil)
         #expect(place.journal.entry.seen?.session == place.base.bundle?.session)
-    }
-
-    @Test(arguments: Bench.StoreKind.allCases)
-    func `G30: a sign-out that neither the store nor the journal takes throws`(kind: Bench.StoreKind) async throws {
-        let place = JournaledPlace()
-        let process = try await place.signedIn(kind)
-        place.journal.fail()
-        process.store.fail(.delete)
-        #expect(await code { try await process.engine.signOut() } == "signOutNotStored")
-        #expect(process.engine.state == .signedOut(.byUser))
-        process.store.recover(.delete)
-        try await place.clock.advance(by: .seconds(1), until: { process.engine.status.isStored })
     }
 
     @Test func `G18, G30: the journal is not written when a token is used or refreshed again`() async throws {

@@ -21,21 +21,6 @@ import Testing
         #expect(try await place.start(kind).engine.restore() == .signedOut(.byUser))
     }
 
-    @Test(arguments: Bench.StoreKind.allCases)
-    func `SE1: a user whom another has replaced does not return, where the store did not take that`(
-        kind: Bench.StoreKind
-    ) async throws {
-        let place = JournaledPlace()
-        let process = try await place.signedIn(kind)
-        process.store.fail(.save)
-        try await process.engine.signIn(place.login("bob"))
-        #expect(place.stored == "ada1 g0" && !process.engine.status.isStored)
-        let next = place.start(kind)
-        #expect(try await next.engine.restore() == .signedOut(.byUser))
-        #expect(await next.engine.settle())
-        #expect(place.stored == nil && place.journal.entry.pending == nil && next.revocation.revoked == ["ada1 g0"])
-    }
-
     @Test func `G5, G30: a later sign-in of another process fulfils an end of the journal, which does not hit it`()
         async throws
     {

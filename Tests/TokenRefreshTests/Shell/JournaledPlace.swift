@@ -8,22 +8,6 @@ import ContractTesting
 /// The store and the journal of one user, and the processes that use them. Time stands still, so that no limit passes
 /// on a busy machine: a process whose store or journal hangs counts as killed.
 struct JournaledPlace: Sendable {
-    struct Process: Sendable {
-        let store: FaultyTokenStore<RecordingTokenStore>
-        let handler: ScriptedRefreshHandler
-        let events = EventLog()
-        let revocation = RecordingRevocation()
-        let engine: TokenRefreshCoordinator
-
-        fileprivate init(_ kind: Bench.StoreKind, _ place: JournaledPlace, _ journal: any SessionJournal) {
-            store = FaultyTokenStore(place.base)
-            handler = ScriptedRefreshHandler(server: place.server)
-            engine = TokenRefreshCoordinator(
-                over: kind == .shared ? store : OwnTokenStore(base: store), handler, journal: journal,
-                revocation: revocation, clock: place.clock, events: events)
-        }
-    }
-
     let clock: ManualTimeSource
     let base: RecordingTokenStore
     let journal = MemorySessionJournal()
@@ -38,12 +22,12 @@ struct JournaledPlace: Sendable {
     var stored: String? { base.bundle?.token.name }
 
     /// Starts a process. `journal`: how it sees the journal.
-    func start(_ kind: Bench.StoreKind, journal: (any SessionJournal)? = nil) -> Process {
-        Process(kind, self, journal ?? self.journal)
+    func start(_ kind: Bench.StoreKind, journal: (any SessionJournal)? = nil) -> Bench {
+        Bench(kind, over: base, server, clock, journal: journal ?? self.journal)
     }
 
     /// A process that has signed ada in. The subject of a user is known.
-    func signedIn(_ kind: Bench.StoreKind) async throws -> Process {
+    func signedIn(_ kind: Bench.StoreKind) async throws -> Bench {
         let process = start(kind)
         try await process.engine.signIn(login("ada"))
         _ = await process.engine.settle()

@@ -22,9 +22,7 @@ import Testing
             let store = FaultyTokenStore(RecordingTokenStore(holding: .fixture(), clock: clock))
             self.store = store
             kept = kind == .shared ? store : OwnTokenStore(base: store)
-            engine = Locked(
-                TokenRefreshCoordinator(over: kept, handler, revocation: revocation, clock: clock)
-            )
+            engine = Locked(TokenRefreshCoordinator(over: kept, handler, revocation: revocation, clock: clock))
         }
 
         func with<Value: Sendable>(_ body: (TokenRefreshCoordinator) async throws -> Value) async throws -> Value {
@@ -57,35 +55,18 @@ import Testing
         }
     }
 
-    @Test(arguments: Bench.StoreKind.allCases)
-    func `G7: an engine that is released during a refresh stores the new tokens`(kind: Bench.StoreKind) async throws {
-        let (loose, gate) = (Loose(kind), Gate())
-        loose.handler.add(.rotateThenHold(at: gate))
-        try await loose.abandonRequest(waitingAt: gate)
-        try await loose.letGo { gate.open() }
-        try await until { loose.store.base.bundle?.generation == 1 }
-    }
-
-    @Test(arguments: Bench.StoreKind.allCases)
-    func `G11: an engine that is released while it stores new tokens completes the write`(kind: Bench.StoreKind)
-        async throws
-    {
+    @Test(arguments: Bench.StoreKind.allCases, [true, false])
+    func `G7, G11: an engine that is released during a refresh, or while it stores the tokens, completes the write`(
+        kind: Bench.StoreKind, isStoring: Bool
+    ) async throws {
         let loose = Loose(kind)
-        let gate = loose.store.hold(.save)
+        let gate = isStoring ? loose.store.hold(.save) : Gate()
+        if !isStoring { loose.handler.add(.rotateThenHold(at: gate)) }
         try await loose.abandonRequest(waitingAt: gate)
         #expect(loose.store.base.bundle?.generation == 0)
         try await loose.letGo { gate.open() }
+        if !isStoring { try await until { loose.store.base.bundle?.generation == 1 } }
         #expect(loose.store.base.bundle?.generation == 1)
-    }
-
-    @Test(arguments: Bench.StoreKind.allCases)
-    func `An idle engine is deallocated when it is released`(kind: Bench.StoreKind) async throws {
-        let loose = Loose(kind)
-        try await loose.with { engine in
-            let requests = try await Self.useUp(engine, loose)
-            for request in requests { _ = await request.outcome() }
-        }
-        try await loose.letGo()
     }
 
     @Test(arguments: Bench.StoreKind.allCases)
@@ -106,9 +87,12 @@ import Testing
     }
 
     @Test(arguments: Bench.StoreKind.allCases)
-    func `Nothing that the shell holds grows`(kind: Bench.StoreKind) async throws {
+    func `Nothing that the shell holds grows, and an idle engine is deallocated when it is released`(
+        kind: Bench.StoreKind
+    ) async throws {
         let loose = Loose(kind)
         try await loose.with { engine in
+            for request in try await Self.useUp(engine, loose) { _ = await request.outcome() }
             for round in 0..<300 {
                 try await engine.signIn(.fixture("user\(round)", expiresIn: .seconds(900)))
                 loose.handler.add(.failure(TokenRefreshError(.unavailable, retryAfter: .seconds(1))))

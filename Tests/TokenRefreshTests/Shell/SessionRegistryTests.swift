@@ -113,42 +113,15 @@ import Testing
         #expect(await registry.settle())
     }
 
-    @Test func `An engine whose tokens are not stored yet stays beyond the limit and after its release`() async throws {
-        let store = FaultyTokenStore(RecordingTokenStore(holding: .fixture("user0")))
-        store.fail(.save, times: .max)
-        let others = Stores()
-        let handler = ScriptedRefreshHandler()
-        let registry = SessionRegistry<Int>(limit: 1) { account in
-            let own: any TokenStore = account == 0 ? store : others.store(of: account)
-            return TokenRefreshCoordinator(over: own, handler)
-        }
-        try await registry[0].refresh()
-        #expect(!registry[0].status.isStored)
-        for account in 1...50 { _ = try await registry[account].token() }
-        registry.release(0)
-        _ = registry[1]
-        #expect(try await registry[0].token().name == "user0 g1")
-        #expect(handler.calls.count == 1)
-        #expect(registry.count <= 3)
-    }
-
-    /// The accounts' stores, of which one fails.
-    private static func registry(
-        _ store: FaultyTokenStore<RecordingTokenStore>, _ clock: ManualTimeSource, _ handler: ScriptedRefreshHandler
-    ) -> SessionRegistry<Int> {
-        let others = Stores()
-        return SessionRegistry<Int>(limit: 1) { account in
-            let own: any TokenStore = account == 0 ? OwnTokenStore(base: store) : others.store(of: account)
-            return TokenRefreshCoordinator(over: own, handler, clock: clock)
-        }
-    }
-
     @Test func `An evicted engine that a caller held stays the account's while its tokens are not stored`()
         async throws
     {
         let store = FaultyTokenStore(RecordingTokenStore(holding: .fixture("user0")))
-        let (clock, handler) = (ManualTimeSource(), ScriptedRefreshHandler())
-        let registry = Self.registry(store, clock, handler)
+        let (others, clock, handler) = (Stores(), ManualTimeSource(), ScriptedRefreshHandler())
+        let registry = SessionRegistry<Int>(limit: 1) { account in
+            let own: any TokenStore = account == 0 ? OwnTokenStore(base: store) : others.store(of: account)
+            return TokenRefreshCoordinator(over: own, handler, clock: clock)
+        }
         do {
             let held = registry[0]
             _ = try await held.token()
@@ -159,6 +132,8 @@ import Testing
         #expect(await !registry.settle(within: .zero))
         #expect(store.base.bundle?.generation == 0)
         for account in 1...50 { _ = try await registry[account].token() }
+        registry.release(0)
+        try await until { registry.count <= 3 }
         let settled = Task { await registry.settle(within: .seconds(600)) }
         #expect(try await registry[0].token().name == "user0 g1")
         #expect(handler.calls.count == 1 && handler.server.reuses == 0)
@@ -192,60 +167,43 @@ import Testing
         #expect(handler.calls.count == 1 && handler.server.reuses == 0)
     }
 
-    /// A handler that waits for all sessions, its own among them.
-    private struct SettlingHandler: TokenRefreshHandler {
-        let registry: Locked<SessionRegistry<Int>?>
-        let results: Locked<[Bool]>
-
-        func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
-            guard let registry = registry.withLock({ $0 }) else { throw TokenRefreshError(.unavailable) }
-            _ = try await registry[1].token()
-            let isSettled = await registry.settle()
-            results.withLock { $0.append(isSettled) }
-            return .fixture(ordinal: 1)
-        }
-    }
-
     @Test func `G20: one session that cannot settle, even an evicted one, is enough`() async throws {
         let (stores, results) = (Stores(), Locked<[Bool]>([]))
         let shared = Locked<SessionRegistry<Int>?>(nil)
-        let handler = SettlingHandler(registry: shared, results: results)
-        let registry = SessionRegistry<Int>(limit: 1) { account in
-            TokenRefreshCoordinator(over: stores.store(of: account), handler)
-        }
+        // It waits for all sessions, its own among them.
+        let handler = ScriptedRefreshHandler(
+            .custom { _, _ in
+                guard let registry = shared.withLock({ $0 }) else { throw TokenRefreshError(.unavailable) }
+                _ = try await registry[1].token()
+                let isSettled = await registry.settle()
+                results.withLock { $0.append(isSettled) }
+                return .fixture(ordinal: 1)
+            })
+        let registry = stores.registry(limit: 1, handler: handler)
         shared.withLock { $0 = registry }
         try await registry[0].refresh()
         #expect(results.withLock { $0 } == [false])
         shared.withLock { $0 = nil }
     }
 
-    /// A server that asks for a long pause.
-    private struct OverloadedHandler: TokenRefreshHandler {
-        let calls = Locked(0)
-
-        func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
-            calls.withLock { $0 += 1 }
-            throw TokenRefreshError(.unavailable, retryAfter: .seconds(300), status: 503)
-        }
-    }
-
     @Test func `G6: an evicted engine's pause holds for the account, and not longer`() async throws {
-        let (clock, handler) = (ManualTimeSource(), OverloadedHandler())
+        let clock = ManualTimeSource()
+        let overload = TokenRefreshError(.unavailable, retryAfter: .seconds(300), status: 503)
+        let handler = ScriptedRefreshHandler(otherwise: .failure(overload))
         let registry = SessionRegistry<Int>(limit: 10) { account in
-            TokenRefreshCoordinator(
-                store: OwnTokenStore(base: RecordingTokenStore(holding: .fixture("user\(account)"))),
-                handler: handler, clock: clock)
+            let store = RecordingTokenStore(holding: .fixture("user\(account)"))
+            return TokenRefreshCoordinator(over: OwnTokenStore(base: store), handler, clock: clock)
         }
         for _ in 1...5 {
             for account in 0..<60 {
                 #expect(await code { try await registry[account].refresh() } == "refreshUnavailable")
             }
         }
-        #expect(handler.calls.withLock { $0 } == 60)
+        #expect(handler.calls.count == 60)
         #expect(registry.count == 60)
         clock.advance(by: .seconds(301))
         try await until { registry.count <= 12 }
         #expect(await code { try await registry[0].refresh() } == "refreshUnavailable")
-        #expect(handler.calls.withLock { $0 } == 61)
+        #expect(handler.calls.count == 61)
     }
 }

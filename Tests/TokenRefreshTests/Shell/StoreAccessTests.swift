@@ -29,11 +29,19 @@ import Testing
         .byUser, at: Date(), of: .session(SessionID(rawValue: "ada"), upTo: .unknown)
     )
 
-    @Test func `G13: tokens that the store keeps out are superseded by what it holds`() async {
-        let store = RecordingTokenStore(holding: .stored("bob", 0))
-        let outcome = await access(store).write(.bundle(.stored("ada", 1), over: .older))
-        #expect(outcome == .superseded(by: .active(.stored("bob", 0))))
-        #expect(store.bundle == .stored("bob", 0))
+    @Test func `G9, G13: a write is superseded by what the store keeps, or says what it has removed`() async {
+        let ada = TokenBundle.stored("ada", 3)
+        let bob = TokenBundle.stored("bob", 0, ordinal: SessionOrdinal(at: Date()))
+        for (held, content, outcome) in [
+            (bob, StoreContent.bundle(.stored("ada", 1), over: .older), WriteOutcome.superseded(by: .active(bob))),
+            (bob, endOfAda, .superseded(by: .active(bob))),
+            // Newer ones, too.
+            (ada, endOfAda, .written(replaced: ada)),
+        ] {
+            let store = RecordingTokenStore(holding: held)
+            #expect(await access(store).write(content) == outcome)
+            #expect(store.bundle == (held == bob ? bob : nil))
+        }
     }
 
     @Test(arguments: Bench.StoreKind.allCases)
@@ -55,13 +63,6 @@ import Testing
         #expect(await access(store).read() == .failure(.unusableBundle))
     }
 
-    @Test func `G9: the end of a session removes its tokens, newer ones too, and says which`() async {
-        let store = RecordingTokenStore(holding: .stored("ada", 3))
-        let outcome = await access(store).write(endOfAda)
-        #expect(outcome == .written(replaced: .stored("ada", 3)))
-        #expect(store.bundle == nil)
-    }
-
     @Test func `G9: a write says what it has removed from a store of one process, where that may be unread`() async {
         let (ada, bob) = (SessionID(rawValue: "ada"), TokenBundle.stored("bob", 0))
         for (content, isSaid) in [
@@ -79,14 +80,6 @@ import Testing
         }
     }
 
-    @Test func `G9: the end of a session that leaves another user's tokens says which`() async {
-        let bob = TokenBundle.stored("bob", 0).with(ordinal: SessionOrdinal(at: Date()))
-        let store = RecordingTokenStore(holding: bob)
-        let outcome = await access(store).write(endOfAda)
-        #expect(outcome == .superseded(by: .active(bob)))
-        #expect(store.bundle == bob)
-    }
-
     @Test(arguments: [(TokenStoreError.Code.insecure, true), (.unsupportedVersion, true), (.unavailable, false)])
     func `A sign-out empties a store that refuses to be read, and no store that is unavailable`(
         code: TokenStoreError.Code, isEmptied: Bool
@@ -99,26 +92,26 @@ import Testing
         #expect((store.base.bundle == nil) == isEmptied)
     }
 
-    @Test func `Rule 3: a plain save is refused over the tombstone of its session`() async throws {
-        let store = MemoryTokenStore()
-        let tombstone = SessionTombstone(session: SessionID(rawValue: "ada"), reason: .byUser, date: Date())
-        await store.update { _ in .tombstone(tombstone) }
-        let error = await #expect(throws: TokenStoreError.self) { try await store.save(.stored("ada", 1)) }
-        #expect(error?.code == .superseded)
-        #expect(await store.read() == .tombstone(tombstone))
-        try await store.save(.stored("bob", 0))
-        #expect(await store.load() == .stored("bob", 0))
-    }
-
-    @Test func `Rule 3: a plain save is refused over other tokens of the same generation`() async throws {
+    @Test func `Rule 3: a plain save is refused over its session's tombstone and other tokens of its generation`()
+        async throws
+    {
         let stored = TokenBundle.stored("ada", 1)
-        let store = MemoryTokenStore(holding: stored)
-        for (access, refresh) in [(stored.accessToken, "other"), ("other", stored.refreshToken)] {
-            let new = TokenBundle(accessToken: access, refreshToken: refresh, session: stored.session, generation: 1)
-            let error = await #expect(throws: TokenStoreError.self) { try await store.save(new) }
-            #expect(error?.code == .superseded)
+        let end = SessionTombstone(session: stored.session, reason: .byUser, date: Date())
+        let others = [(stored.accessToken, "other"), ("other", stored.refreshToken)].map {
+            TokenBundle(accessToken: $0, refreshToken: $1, session: stored.session, generation: 1)
         }
-        try await store.save(stored)
-        #expect(await store.load() == stored)
+        for (held, new, accepted) in [
+            (StoredSession.tombstone(end), [stored], TokenBundle.stored("bob", 0)), (.active(stored), others, stored),
+        ] {
+            let store = MemoryTokenStore()
+            await store.update { _ in held }
+            for new in new {
+                let error = await #expect(throws: TokenStoreError.self) { try await store.save(new) }
+                #expect(error?.code == .superseded)
+            }
+            #expect(await store.read() == held)
+            try await store.save(accepted)
+            #expect(await store.load() == accepted)
+        }
     }
 }

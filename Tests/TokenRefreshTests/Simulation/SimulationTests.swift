@@ -22,37 +22,29 @@ import Testing
     @Test func `Every law holds after every step of random interleavings`() {
         var run = Run()
         let start = Self.processorTime
-        let failure = run.go(seed: Self.seed, steps: Self.steps)
+        let broken = run.go(seed: Self.seed, steps: Self.steps)
         let perSecond = Int(Double(run.steps) / (Self.processorTime - start))
         print(
             "simulation: \(run.steps) steps in \(run.worlds) worlds from seed \(Self.seed),",
             "\(perSecond) steps/s of processor time")
-        if let failure { Issue.record("\(failure.trace())") }
+        if let broken { Issue.record("\(broken.dump)") }
     }
 
-    @Test(arguments: Broken.all)
-    func `A world whose store or server is faulty breaks a law, which its trace names`(broken: Broken) throws {
-        var run = Run(fault: broken.fault)
+    /// The faults that the exploration cannot find, or not at rest, and the laws of which one must notice them.
+    private static let faults: [(World.Fault, Set<Law>)] = [
+        (.writesAreBlind, [.revival, .newest, .rotation, .backwards, .order, .otherSignIn, .follows]),
+        (.followersGetUnsavedTokens, [.follower]), (.sleepsAreNotShown, [.quiet]),
+    ]
+
+    @Test(arguments: faults)
+    func `A world whose store or server is faulty breaks one of some laws, which its trace names`(
+        fault: World.Fault, laws: Set<Law>
+    ) throws {
+        var run = Run(fault: fault)
         let found = run.go(seed: 1, steps: 2_000_000)
-        let failure = try #require(found)
-        #expect(broken.laws.contains(failure.violation.law), "\(failure.violation)")
-        #expect(failure.trace(broken.fault).contains("BROKEN \(failure.violation.law.rawValue)"))
-    }
-
-    /// A broken world, and what the laws must notice.
-    struct Broken: Sendable {
-        let fault: World.Fault
-        let laws: Set<Law>
-
-        static let all = [
-            Broken(fault: .leaseIsNotExclusive, laws: [.leased, .secondCall, .singleFlight, .reuse, .rotation]),
-            Broken(
-                fault: .writesAreBlind,
-                laws: [.revival, .newest, .rotation, .backwards, .order, .otherSignIn, .follows]),
-            Broken(fault: .keysAreForgotten, laws: [.keys]),
-            Broken(fault: .followersGetUnsavedTokens, laws: [.follower]),
-            Broken(fault: .endingsAreNotNoted, laws: [.signedOut, .calls, .lost]),
-            Broken(fault: .sleepsAreNotShown, laws: [.quiet]),
-        ]
+        let world = try #require(found)
+        let violation = try #require(world.violation)
+        #expect(laws.contains(violation.law), "\(violation)")
+        #expect(world.dump.contains("BROKEN \(violation.law.rawValue)"))
     }
 }

@@ -99,19 +99,16 @@ extension World {
 
     /// G11, G12: the store holds the newest bundle of the session in use, or nothing after its end.
     private mutating func checkRest(_ process: Int) {
-        if let stored = store.content.bundle, processes[process].notes.left.contains(stored.session),
-            !server[stored.session].isDamaged
-        {
+        if let stored = store.content.bundle, processes[process].notes.left.contains(stored.session) {
             fail(.revival, "p\(process + 1) has left \(stored.session.rawValue), and the store holds it")
         }
         guard let bundle = processes[process].current?.bundle else { return }
-        let family = server[bundle.session]
-        guard !family.isRetired, !family.isDamaged else { return }
+        guard !server[bundle.session].isRetired else { return }
         guard let stored = store.content.bundle, stored.session == bundle.session else {
             return fail(.newest, "p\(process + 1) has \(bundle.traceText), the store \(store.content.traceText)")
         }
         if stored.generation < bundle.generation
-            || (stored.generation == bundle.generation && (stored.refreshToken ?? "") != (bundle.refreshToken ?? ""))
+            || (stored.generation == bundle.generation && stored.refreshToken != bundle.refreshToken)
         {
             fail(.newest, "p\(process + 1) has \(bundle.traceText), the store \(stored.traceText)")
         }
@@ -146,9 +143,7 @@ extension World {
         case .active(let stored) where published != .signedIn(stored.session):
             fail(.follows, "p\(process + 1) says \(published), the store holds \(stored.traceText)")
         case .tombstone, .empty:
-            guard case .signedIn(let session) = published else { break }
-            // A store that has lost its content does not say that the session has ended.
-            if case .empty = store.content, server[session].isDamaged { break }
+            guard case .signedIn = published else { break }
             fail(.follows, "p\(process + 1) says \(published), the store \(store.content.traceText)")
         case .active: break
         }
@@ -164,10 +159,8 @@ extension World {
         guard let bundle = processes[process].newest ?? store.content.bundle, plan.server.givesRefreshTokens else {
             return
         }
-        let family = Int(named: bundle.session.rawValue)
-        guard !server.families[family].isDamaged else { return }
-        let isHeld = bundle.refreshToken.map { !$0.isEmpty && server.honours(Int(named: $0)) } ?? false
-        if isHeld || server.isAlive(family) {
+        let isHeld = bundle.refreshToken.map { server.honours(Int(named: $0)) } ?? false
+        if isHeld || server.isAlive(Int(named: bundle.session.rawValue)) {
             fail(.service, "p\(process + 1) gets no token for \(bundle.traceText)")
         }
     }
@@ -211,21 +204,19 @@ extension World {
     /// What a machine keeps when nothing is under way.
     private mutating func checkLeftovers(_ process: Int) {
         let status = processes[process].machine.value.status
-        if status.isRefreshing { fail(.growth, "p\(process + 1) keeps", "a refresh") }
+        if status.isRefreshing { fail(.growth, "p\(process + 1) keeps a refresh") }
         for call in calls where call.process == process && !call.isOrphan && !call.isCancelled {
-            fail(.growth, "p\(process + 1) keeps", "a call")
+            fail(.growth, "p\(process + 1) keeps a call")
         }
-        if !processes[process].jobs.isEmpty { fail(.growth, "p\(process + 1) keeps", "work for the store") }
-        if !processes[process].timers.isEmpty { fail(.growth, "p\(process + 1) keeps", "timers") }
+        if !processes[process].jobs.isEmpty { fail(.growth, "p\(process + 1) keeps work for the store") }
+        if !processes[process].timers.isEmpty { fail(.growth, "p\(process + 1) keeps timers") }
         if store.lease?.owner == processes[process].owner || !processes[process].leases.isEmpty {
             fail(.lease, "p\(process + 1) holds the lease")
         }
         guard processes[process].published != .unknown else { return }
-        let waiter = newWaiter(process)
-        processes[process].requests.append(.init(waiter: waiter, kind: .settle, since: now))
-        send(process, .requested(.settle, WaiterID(number: waiter)))
-        if processes[process].requests.contains(where: { $0.waiter == waiter }) {
-            fail(.growth, "p\(process + 1) says that it has", "work under way")
+        ask(process, for: .settle, .settle)
+        if processes[process].requests.contains(where: { $0.kind == .settle }) {
+            fail(.growth, "p\(process + 1) says that it has work under way")
         }
     }
 }

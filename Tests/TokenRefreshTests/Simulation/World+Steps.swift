@@ -72,18 +72,19 @@ extension World {
     }
 
     private func storeCondition(_ process: Int, _ draws: inout RandomDraws) -> Step? {
+        let damage = plan.traits.contains(.damage) ? 10 : 0
         if plan.hasJournal, draws.chance(30) {
-            if draws.chance(plan.rates.backups) { return store.content == .empty ? nil : Step(process, .emptyStore) }
+            if draws.chance(damage) { return store.content == .empty ? nil : Step(process, .emptyStore) }
             let works = journal.condition == .works
             guard !works || draws.chance(plan.rates.storeFaults) else { return nil }
             return Step(process, .setJournal(works ? draws.of([.fails, .hangs]) : .works))
         }
-        if draws.chance(plan.rates.backups) { return Step(process, .backUp) }
+        if draws.chance(damage) { return Step(process, .backUp) }
         // One process reaches the store, and another one does not.
         let isOwn = draws.chance(40)
         let works = (isOwn ? processes[process].storeCondition : store.condition) == .works
         guard !works || draws.chance(plan.rates.storeFaults) else { return nil }
-        let shared: [DeviceStore.Condition] = isOwn ? [] : [.isCorrupt]
+        let shared: [DeviceStore.Condition] = isOwn || damage == 0 ? [] : [.isCorrupt]
         let faults = [.failsToRead, .failsToWrite, .fails, .hangs] + shared
         return Step(process, .setStore(works ? draws.of(faults) : .works, isOwn: isOwn))
     }

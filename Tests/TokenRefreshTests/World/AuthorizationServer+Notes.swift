@@ -30,19 +30,16 @@ extension AuthorizationServer {
     }
 
     /// Notes that a process has released, or lost, the lease: its calls no longer keep others out.
-    mutating func noteUnguarded(_ process: Int) {
-        for token in 0..<grants.count {
-            for index in 0..<grants[token].exchanges.count where grants[token].exchanges[index].process == process {
-                grants[token].exchanges[index].isUnguarded = true
-            }
-        }
-    }
+    mutating func noteUnguarded(_ process: Int) { changeExchanges(of: process) { $0.isUnguarded = true } }
 
     mutating func noteCrash(of process: Int) {
+        changeExchanges(of: process) { if $0.fate != .lost { $0.fate = .crashed } }
+    }
+
+    private mutating func changeExchanges(of process: Int, _ change: (inout Exchange) -> Void) {
         for token in 0..<grants.count {
-            for index in 0..<grants[token].exchanges.count
-            where grants[token].exchanges[index].process == process && grants[token].exchanges[index].fate != .lost {
-                grants[token].exchanges[index].fate = .crashed
+            for index in 0..<grants[token].exchanges.count where grants[token].exchanges[index].process == process {
+                change(&grants[token].exchanges[index])
             }
         }
     }

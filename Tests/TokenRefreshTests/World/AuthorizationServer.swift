@@ -17,8 +17,6 @@ struct AuthorizationServer {
         var wasStored = false
         /// The store must not hold it again: its end, or a later sign-in, is stored.
         var isRetired = false
-        /// What the device had stored was lost while the family was in use.
-        var isDamaged = false
         /// The server has ended it because a refresh token was used twice.
         var isTakenForStolen = false
         /// How it ended, as the tombstone in the store says.
@@ -167,13 +165,8 @@ struct AuthorizationServer {
         let generation = grants[plan.rotates ? token : families[family].newest].generation + 1
         grants.append(
             Grant(
-                family: family,
-                generation: generation,
-                issuedAt: now,
-                refresh: plan.rotates ? new : token,
-                root: grants[token].root
-            )
-        )
+                family: family, generation: generation, issuedAt: now, refresh: plan.rotates ? new : token,
+                root: grants[token].root))
         if plan.rotates {
             grants[token].rotatedAt = grants[token].rotatedAt ?? now
             grants[token].successor = new

@@ -281,6 +281,8 @@ struct ProcessNotes {
     var root: (session: SessionID, root: Int)?
     /// When the process last continued after a sleep of the device.
     var wokeAt: Int?
+    /// The sessions whose tokens had vanished when the process last found the store empty.
+    var vanished: Set<SessionID> = []
     /// The refresh tokens whose successors it has received.
     var spent: Set<Int> = []
     /// When the store last failed, or took too long.
@@ -318,8 +320,6 @@ struct Call {
     let startBefore: Int
     /// The newest token that its process had a complaint of when it was made.
     var complained: TokenBundle?
-    /// The calls with the same refresh token that were under way when it was written.
-    var rivals: [Int] = []
     var phase = Phase.made
     /// It takes longer than its deadline.
     var isHung = false

@@ -24,16 +24,12 @@ struct DeviceStore {
         var silentSince: Int?
     }
 
-    var content: StoredSession = .empty { didSet { changes += 1 } }
-    /// How often the content was set.
-    private(set) var changes = 0
+    var content: StoredSession = .empty
     var condition = Condition.works
     /// The last bundle before the stored one.
     private(set) var earlier: TokenBundle?
     /// A copy of the content, which may replace it later.
     var backup: StoredSession?
-    /// Where a bundle has no refresh token, an older version of the program has stored an empty one.
-    var showsEmptyTokens = false
     var lease: Lease?
     /// The owners whose lease has expired: their calls may be under way.
     var expired: Set<ProcessIdentity> = []
@@ -50,25 +46,18 @@ struct DeviceStore {
 
     func read(in condition: Condition) -> Result<StoredSession, TokenStoreError> {
         switch condition {
-        case .works, .failsToWrite, .hangs: .success(shown)
+        case .works, .failsToWrite, .hangs: .success(content)
         case .fails, .failsToRead: .failure(.simulated)
         case .isCorrupt: .failure(TokenStoreError(.corrupt, reason: "a flipped bit"))
         }
     }
 
-    private var shown: StoredSession {
-        if showsEmptyTokens, case .active(let bundle) = content { return .active(bundle.withEmptyToken) }
-        return content
-    }
-
     /// Does what `StoreAccess` does to a store, by the same decision.
     ///
     /// - Returns: How the write ended, and what was stored.
-    mutating func write(
-        _ wanted: StoreContent,
-        isShared: Bool,
-        in condition: Condition
-    ) -> (WriteOutcome, StoredSession?) {
+    mutating func write(_ wanted: StoreContent, isShared: Bool, in condition: Condition) -> (
+        WriteOutcome, StoredSession?
+    ) {
         if condition == .fails || condition == .failsToWrite { return (.failed(.simulated), nil) }
         if condition == .failsToRead, isShared { return (.failed(.simulated), nil) }
         guard isShared, fault != .writesAreBlind else { return overwrite(wanted, in: condition) }
@@ -102,23 +91,6 @@ struct DeviceStore {
         if let old = content.bundle, old.session == new.bundle?.session, old.mark != new.bundle?.mark { earlier = old }
         content = new
         if condition == .isCorrupt { condition = .works }
-    }
-}
-
-extension TokenBundle {
-    /// The bundle with an empty refresh token in place of none.
-    fileprivate var withEmptyToken: TokenBundle {
-        TokenBundle(
-            accessToken: accessToken,
-            refreshToken: refreshToken ?? "",
-            expiresAt: expiresAt,
-            clockSkew: clockSkew,
-            session: session,
-            generation: generation,
-            receivedAt: receivedAt,
-            refreshIntent: refreshIntent,
-            ordinal: ordinal
-        )
     }
 }
 

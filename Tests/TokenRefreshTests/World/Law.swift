@@ -64,6 +64,23 @@ enum Law: String, Sendable {
     case rest = "A world without new events comes to rest"
 }
 
+extension Law {
+    /// What the worlds for which the law is stated do not have. The others come to rest, where each caller has its
+    /// response, and no token is given that has expired or is another user's.
+    var exceptions: WorldPlan.Traits {
+        switch self {
+        case .backwards, .revival, .oneEnding, .oneReason, .pause, .rotation, .secondCall, .singleFlight, .key, .keys,
+            .intent, .reuse, .health, .revocation, .mustRevoke, .otherToken, .life, .leeway, .signedOut, .order,
+            .otherSignIn, .newest, .follows, .service:
+            [.damage, .stepUps]
+        case .clock, .windows, .sharing, .newerStored: .stepUps
+        case .follower: .damage
+        case .stepUp: [.damage, .failingWrites]
+        default: []
+        }
+    }
+}
+
 /// A broken law, and how.
 struct Violation: Sendable {
     let law: Law

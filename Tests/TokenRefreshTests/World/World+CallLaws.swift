@@ -17,22 +17,18 @@ extension World {
             fail(.pause, "p\(process + 1) calls \(pause.until - now) ms too early")
         }
         // A process that has lost the lease unawares has not read of a later failure.
-        if let end = pauses[token], now < end, clockSetAt == nil,
-            holdsLease(process) || !isUnaware,
-            !server.families[server.grants[token].family].isDamaged
-        {
-            fail(.pause, "p\(process + 1) calls \(end - now) ms too early,", "by the pause that is stored")
+        if let end = pauses[token], now < end, clockSetAt == nil, holdsLease(process) || !isUnaware {
+            fail(.pause, "p\(process + 1) calls \(end - now) ms too early, by the pause that is stored")
         }
         let grant = server.grants[token]
         let family = server.families[grant.family]
-        // After a sign-out, or where the store was damaged, no user misses the session.
-        if grant.isSuccessorStored, !family.isDamaged, !family.isLoggedOut,
-            !grant.exchanges.contains(where: isExplained),
+        // After a sign-out no user misses the session.
+        if grant.isSuccessorStored, !family.isLoggedOut, !grant.exchanges.contains(where: isExplained),
             !isTolerated(call)
         {
             fail(.rotation, "p\(process + 1) uses r\(token), whose successor has been stored")
         }
-        if notes.spent.contains(token), !hasLostContent, !family.isLoggedOut {
+        if notes.spent.contains(token), !family.isLoggedOut {
             fail(.rotation, "p\(process + 1) uses r\(token), whose successor it has received")
         }
         checkIntent(of: call)
@@ -43,16 +39,12 @@ extension World {
     /// it.
     private mutating func checkRivals(of call: Call) {
         for other in calls where other.phase != .made && !isGivenUp(other, for: call) {
-            if isUnderWay(other, with: call.token, of: call.process) {
-                fail(
-                    .secondCall,
-                    "p\(call.process + 1) calls with r\(call.token) during the call of p\(other.process + 1)")
-            }
-            guard other.base.session == call.base.session, !other.isOrphan,
-                processes[other.process].current?.bundle.session == call.base.session
-            else { continue }
-            fail(
-                .singleFlight, "p\(call.process + 1) calls for \(call.base.traceText) while p\(other.process + 1) does")
+            // The call of a process that was killed has ended for it.
+            guard !other.isOrphan else { continue }
+            var text: String { "p\(call.process + 1) calls for \(call.base.traceText) as p\(other.process + 1) does" }
+            if other.token == call.token, plan.server.rotates { fail(.secondCall, text) }
+            let current = processes[other.process].current?.bundle.session
+            if other.base.session == call.base.session, current == call.base.session { fail(.singleFlight, text) }
         }
     }
 
@@ -66,8 +58,7 @@ extension World {
     /// Rule 4. Whether the owner of another process's call may have abandoned it, and it is tolerated or over its
     /// limit.
     private func isGivenUp(_ other: Call, for call: Call) -> Bool {
-        let family = server[other.base.session]
-        if other.isAbandoned || family.isLoggedOut || family.isDamaged { return true }
+        if other.isAbandoned || server[other.base.session].isLoggedOut { return true }
         guard other.isUnguarded || call.isUnguarded, other.process != call.process else { return false }
         if other.base.generation < call.base.generation { return true }
         // A process that has lost its lease unawares calls with a key. Another one has repeated that call, and gone on
@@ -83,7 +74,6 @@ extension World {
     /// G12, G27. The store holds the intent, and its key is the one of every call until a response has been applied.
     private mutating func checkIntent(of call: Call) {
         var text: String { "p\(call.process + 1) calls with r\(call.token)" }
-        guard !server[call.base.session].isDamaged else { return }
         if let key = keys[call.base.grant], key != call.key {
             fail(.key, "\(text) and another key")
         }
@@ -103,15 +93,7 @@ extension World {
     private mutating func checkReason(of call: Call) {
         let (process, base) = (call.process, call.base)
         let notes = processes[process].notes
-        // Until its first byte is written, a step-up may have brought tokens of which there are complaints.
-        if let complained = call.complained, complained.mark == base.mark { return }
-        // A step-up may have moved the generation, and brought no other access token.
-        if let complained = call.complained, complained.session == base.session,
-            complained.accessToken == base.accessToken
-        {
-            return
-        }
-        if !base.accessToken.fitsHeaderField { return }
+        if call.complained?.mark == base.mark || !base.accessToken.fitsHeaderField { return }
         if let received = notes.received, received.grant == base.grant {
             let isDue = received.lifetime.map { now >= received.since + $0 - window(of: $0, base) } ?? false
             if !isDue { fail(.clock, "p\(process + 1) calls for \(base.traceText) without a reason") }
@@ -150,11 +132,6 @@ extension World {
 
 /// Damage that one process does to another: the second use of a refresh token.
 extension World {
-    /// Whether a call with a refresh token has not ended. A call of a process that was killed has.
-    func isUnderWay(_ call: Call, with token: Int, of process: Int) -> Bool {
-        call.token == token && call.phase != .made && !call.isOrphan && plan.server.rotates
-    }
-
     /// Whether the response of an exchange is lost, or its owner has released the lease and the longest call would be
     /// over.
     func isExplained(_ exchange: AuthorizationServer.Exchange) -> Bool {
@@ -200,7 +177,7 @@ extension World {
         let grant = server.grants[call.token]
         let family = server.families[grant.family]
         // After a sign-out or another sign-in no user misses the session.
-        guard !family.isLoggedOut, !family.isRetired, !family.isDamaged else { return }
+        guard !family.isLoggedOut, !family.isRetired else { return }
         if plan.server.honoursKeys, plan.server.revokesOnReuse {
             fail(.keys, "p\(call.process + 1) uses r\(call.token) again, with another key than before")
         }
@@ -210,17 +187,8 @@ extension World {
             return
         }
         for exchange in grant.exchanges where !isExplained(exchange) && !isTolerated(call) && !isOverLimit(call) {
-            guard let newest = processes[exchange.process].newest, newest.session == call.base.session else { continue }
-            let text = "p\(call.process + 1) uses r\(call.token) again,"
-            if call.rivals.contains(exchange.call) || exchange.call > call.number {
-                fail(.reuse, text, "while the first call is still under way")
-            } else if newest.grant <= call.token {
-                fail(.reuse, text, "although a living process has received its successor and dropped it")
-            } else if isExcused(exchange.process, newest.token) {
-                fail(.reuse, text, "while a living process holds tokens that the store does not")
-            } else {
-                fail(.reuse, text, "while a living process is storing its successor")
-            }
+            guard processes[exchange.process].newest?.session == call.base.session else { continue }
+            fail(.reuse, "p\(call.process + 1) uses r\(call.token) again, although p\(exchange.process + 1) lives")
         }
     }
 }

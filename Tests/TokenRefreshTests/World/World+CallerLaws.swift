@@ -13,16 +13,16 @@ extension World {
         case (.token, .token), (.replacement, .token), (.signIn, .done), (.signOut, .done), (.settle, .done): return
         case (.refresh, .state(.signedIn)), (.refresh, .state(.signedOut)): return
         case (.restore, .state(let state)):
-            if state != processes[process].announced { fail(.calls, text, "in place of the state") }
+            if state != processes[process].announced { fail(.calls, "\(text) in place of the state") }
             return
         case (_, .failed(let error)):
             if error.retryAfter == nil, [.refreshUnavailable, .stepUpRequired, .unauthorized].contains(error.code) {
-                return fail(.calls, text, "without the time to wait")
+                return fail(.calls, "\(text) without the time to wait")
             }
         default: return fail(.calls, text)
         }
         if case .failed(let error) = response, !Self.errors(of: request.kind).contains(error.code) {
-            fail(.calls, text, "which it never may")
+            fail(.calls, "\(text) which it never may")
         }
     }
 
@@ -49,12 +49,11 @@ extension World {
         case (.signOut, .done):
             // A later sign-in replaces the tokens that the sign-out was to remove.
             guard let session = request.session, processes[process].current == nil,
-                !server[session].isDamaged
+                let stored = store.content.bundle, stored.session == session
             else { return }
-            guard let stored = store.content.bundle, stored.session == session else { return }
-            if journal.entry.ending(of: stored) == nil { fail(.calls, text, "and the tokens are stored") }
+            if journal.entry.ending(of: stored) == nil { fail(.signedOut, "\(text) and the tokens are stored") }
         case (.signOut, .failed), (.restore, .failed):
-            if processes[process].notes.storeFailedAt < request.since { fail(.calls, text, "and the store works") }
+            if processes[process].notes.storeFailedAt < request.since { fail(.calls, "\(text) and the store works") }
         case (.settle, .done): checkSettled(process, text)
         default: break
         }
@@ -69,11 +68,11 @@ extension World {
             $0.process == process && !$0.isOrphan && !$0.isAbandoned
                 && !($0.isCancelled && left.contains($0.base.session))
         }
-        if isCalling { fail(.calls, text(), "during a call") }
-        if machine.unsavedContent != nil { fail(.calls, text(), "with content that is not stored") }
+        if isCalling { fail(.calls, "\(text()) during a call") }
+        if machine.unsavedContent != nil { fail(.calls, "\(text()) with content that is not stored") }
         for job in processes[process].jobs {
-            if case .read(.check) = job.kind { fail(.calls, text(), "during a check") }
-            if case .read(.load) = job.kind, machine.published == .unknown { fail(.calls, text(), "during a read") }
+            if case .read(.check) = job.kind { fail(.calls, "\(text()) during a check") }
+            if case .read(.load) = job.kind, machine.published == .unknown { fail(.calls, "\(text()) during a read") }
         }
         checkStatus(process)
     }
@@ -88,7 +87,7 @@ extension World {
         if status.isStored != (machine.unsavedContent == nil) {
             fail(.status, "p\(process + 1) says that it is stored: \(status.isStored)")
         }
-        if status.isRefreshable != (current?.refreshToken?.isEmpty == false) {
+        if status.isRefreshable != (current?.refreshToken != nil) {
             fail(.status, "p\(process + 1) says that it is refreshable: \(status.isRefreshable)")
         }
     }
@@ -100,8 +99,7 @@ extension World {
         let number = Int(named: bundle.session.rawValue)
         let family = server.families[number]
         let isOver =
-            family.isRevoked || family.isLoggedOut || family.isRetired || family.isDamaged
-            || ended.contains(bundle.session)
+            family.isRevoked || family.isLoggedOut || family.isRetired || ended.contains(bundle.session)
         let wasLeft = bundle.session == before.session || processes[process].notes.left.contains(bundle.session)
         if !isOver, !wasLeft, !processes[process].mustRevoke.contains(number) {
             fail(.revocation, "p\(process + 1) revokes \(bundle.session.rawValue), which no user has left")
@@ -116,9 +114,7 @@ extension World {
 
     mutating func checkRevocations(_ process: Int) {
         for family in processes[process].mustRevoke.sorted() {
-            let left = server.families[family]
-            guard !left.isDamaged else { continue }
-            fail(.mustRevoke, "p\(process + 1) has not revoked \(left.user)\(family)")
+            fail(.mustRevoke, "p\(process + 1) has not revoked \(server.session(family).rawValue)")
         }
     }
 

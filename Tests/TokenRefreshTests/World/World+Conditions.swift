@@ -34,7 +34,6 @@ extension World {
     mutating func setClock(by days: Int) {
         wallOffset += TimeInterval(days) * 86_400
         clockSetAt = now
-        setInstant()
         if isTraced { note("the wall clock is set to \(instant.date)") }
     }
 
@@ -61,36 +60,8 @@ extension World {
         case .tombstone(let end): vanished.insert(end.session)
         case .empty: break
         }
-        noteLoss(of: store.content)
-        noteDamage(earlier)
         store.content = earlier
         for process in 0..<processes.count where isShared { processes[process].hasReport = true }
-    }
-
-    /// What the store held is lost. Each process may write the session that it is in, was in, or is about to read,
-    /// again.
-    mutating func noteLoss(of content: StoredSession) {
-        noteDamage(content)
-        for process in processes where process.isAlive {
-            if let bundle = process.current?.bundle { noteDamage(.active(bundle)) }
-            for job in process.jobs {
-                if case .write(_, .bundle(let bundle, _)) = job.kind { noteDamage(.active(bundle)) }
-                switch job.event {
-                case .read(_, .success(let read), _, _, _)?, .wrote(_, .superseded(let read))?: noteDamage(read)
-                default: if case .superseded(let read)? = job.outcome { noteDamage(read) }
-                }
-            }
-        }
-    }
-
-    /// What the store held of a session is not what it should hold.
-    mutating func noteDamage(_ content: StoredSession) {
-        hasLostContent = true
-        switch content {
-        case .active(let bundle): server[bundle.session].isDamaged = true
-        case .tombstone(let end) where !end.session.rawValue.isEmpty: server[end.session].isDamaged = true
-        case .tombstone, .empty: break
-        }
     }
 }
 
@@ -136,7 +107,7 @@ extension World {
         let slept = now - processes[process].suspendedAt
         if plan.showsSleep {
             if store.fault != .sleepsAreNotShown { processes[process].asleep += slept }
-            let isSleep = processes[process].isUsed && slept >= Moment.shortestSleep.milliseconds
+            let isSleep = processes[process].isUsed && slept >= MachineClock.shortestSleep.milliseconds
             if isSleep { processes[process].notes.wokeAt = now }
         }
         let isNoticed = slept > Self.noticedSleep

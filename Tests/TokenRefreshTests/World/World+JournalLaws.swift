@@ -13,7 +13,7 @@ extension World {
     /// that cannot be read later than at the start changes nothing.
     mutating func checkRead(_ process: Int, _ event: RefreshEvent, of job: DeviceProcess.Job) {
         guard case .read(_, .success(.active(let found)), _, nil, _) = event, case .success? = job.journal,
-            job.ended.contains(found.session), !server[found.session].isDamaged
+            job.ended.contains(found.session)
         else { return }
         fail(.signedOut, "p\(process + 1) finds \(found.traceText), which has ended")
     }
@@ -22,7 +22,8 @@ extension World {
         switch (state, before.event) {
         case (.signedOut(.lost(let sighting)), _):
             // What the journal has missed it cannot say.
-            if let session = sighting?.session, vanished.contains(session) || journal.hasMissed { return }
+            let notes = processes[process].notes
+            if let session = sighting?.session, notes.vanished.contains(session) || journal.hasMissed { return }
             fail(.lost, "p\(process + 1) has lost \(sighting?.session.rawValue ?? "nothing")")
         case (.signedOut(.never), .read(.load, .success(.empty), _, let ending?, _)):
             fail(.lost, "p\(process + 1) says nothing of \(ending)")
@@ -43,9 +44,7 @@ extension World {
     /// G9. What a sign-in has stored is replaced by a later one only. The ordinals decide; where no clock was set, they
     /// are in the order in which the users asked.
     mutating func checkOrder(_ process: Int, _ new: TokenBundle, over old: StoredSession) {
-        guard case .active(let other) = old, other.session != new.session, !server[other.session].isDamaged else {
-            return
-        }
+        guard case .active(let other) = old, other.session != new.session else { return }
         let isEarlier = Int(named: new.session.rawValue) < Int(named: other.session.rawValue)
         if new.ordinal <= other.ordinal || (isEarlier && clockSetAt == nil) {
             fail(.order, "p\(process + 1) stores \(new.traceText) over \(other.traceText)")
@@ -54,14 +53,14 @@ extension World {
 
     /// G9. An end removes its own session, and those that it knew, which were asked for before it.
     mutating func checkDeletion(_ process: Int, of old: TokenBundle, by scope: EndScope) {
-        guard scope.session != old.session, !server[old.session].isDamaged else { return }
+        guard scope.session != old.session else { return }
         var text: String { "p\(process + 1) deletes \(old.traceText)" }
         // One process has a plain store for itself: the user asked for the end of what it holds, read or not.
-        if isShared, old.ordinal > scope.ordinal { fail(.otherSignIn, text, "which it does not know") }
+        if isShared, old.ordinal > scope.ordinal { fail(.otherSignIn, "\(text) which it does not know") }
         // The end of a rejected session is stored before the session ends here.
         if case .rejected = scope { return }
         if clockSetAt == nil, Int(named: old.session.rawValue) >= processes[process].notes.endedAt {
-            fail(.otherSignIn, text, "which came after the end")
+            fail(.otherSignIn, "\(text) which came after the end")
         }
     }
 

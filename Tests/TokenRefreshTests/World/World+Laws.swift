@@ -38,7 +38,7 @@ extension World {
         guard let new, server[new].ordinal < server[left].ordinal else { return }
         let family = server[left]
         // The end of a rejected sign-in, which was never stored, finds the session of the store.
-        if !family.isRetired, !family.isDamaged, processes[process].notes.sawRejection != left {
+        if !family.isRetired, processes[process].notes.sawRejection != left {
             fail(.backwards, "p\(process + 1) left \(left.rawValue) for the older \(new.rawValue)")
         }
     }
@@ -77,12 +77,12 @@ extension World {
 
     private mutating func checkGrowth(_ process: Int) {
         let jobs = processes[process].jobs.count
-        if jobs > Self.jobLimit { fail(.growth, "p\(process + 1) has \(jobs) jobs for the store:", "jobs") }
+        if jobs > Self.jobLimit { fail(.growth, "p\(process + 1) has \(jobs) jobs for the store") }
         guard processes[process].timers.count > Self.timerLimit else { return }
         // Each sign-in and sign-out may wait for the store, for as long as the store may take.
         var timers = processes[process].timers.count { if case .writeDeadline = $0.timer { false } else { true } }
         timers -= calls.count { $0.process == process && !$0.isOrphan }
-        if timers > Self.timerLimit { fail(.growth, "p\(process + 1) has set \(timers)", "timers") }
+        if timers > Self.timerLimit { fail(.growth, "p\(process + 1) has set \(timers) timers") }
     }
 
     // MARK: Reports
@@ -152,7 +152,7 @@ extension World {
     private mutating func checkStart(_ process: Int, _ before: MachineSnapshot) {
         let notes = processes[process].notes
         if let failure = notes.failure, failure.session == before.session, now < failure.until {
-            fail(.pause, "p\(process + 1) starts an attempt \(failure.until - now) ms too early,", "by its own pause")
+            fail(.pause, "p\(process + 1) starts an attempt \(failure.until - now) ms too early, by its own pause")
         }
         guard let refused = before.refusal?.token else { return }
         if isLateRefusal(before) { fail(.lateRefusal, "p\(process + 1) refreshes because of \(refused.traceText)") }
@@ -181,9 +181,7 @@ extension World {
 
     mutating func published(_ process: Int, _ state: SessionState, _ before: MachineSnapshot) {
         checkJournal(process, state, before)
-        if case .signedIn(let session) = state, processes[process].notes.signedOut.contains(session),
-            !server[session].isDamaged
-        {
+        if case .signedIn(let session) = state, processes[process].notes.signedOut.contains(session) {
             fail(.revival, "p\(process + 1) is signed in to \(session.rawValue) again, which was signed out there")
         }
         guard case .signedOut(let reason) = state else { return }
@@ -197,9 +195,7 @@ extension World {
             guard case .read(.load, .failure, _, _, _) = before.event else { return }
             return fail(.store, "p\(process + 1) took a failure for an empty store")
         }
-        if !processes[process].notes.endings.insert(session).inserted,
-            !server[session].isDamaged
-        {
+        if !processes[process].notes.endings.insert(session).inserted {
             fail(.oneEnding, "p\(process + 1) ends \(session.rawValue) again")
         }
         if case .signOut(let own, _) = before.event, own == reason { return }
@@ -213,7 +209,7 @@ extension World {
         let family = server[session]
         if case .tombstone(let end)? = before.shown, end.session == session || end.reason == reason {
             // A session that was replaced may end with the session that has replaced it.
-            if end.reason != reason || (end.session == session && family.end != reason && !family.isDamaged) {
+            if end.reason != reason || (end.session == session && family.end != reason) {
                 fail(.oneReason, "p\(process + 1) ends \(session.rawValue) as \(reason), the store says \(end.reason)")
             }
             return
@@ -228,7 +224,7 @@ extension World {
             fail(.ending, "no call for \(session.rawValue) was rejected")
         }
         guard !processes[process].notes.wasAmbiguous else { return }
-        if plan.server.honoursKeys, family.isTakenForStolen, !family.isDamaged {
+        if plan.server.honoursKeys, family.isTakenForStolen {
             fail(.keys, "p\(process + 1) loses \(session.rawValue) by a second use of a refresh token")
         }
         checkHealth(process, session, before)
@@ -247,14 +243,12 @@ extension World {
 
     /// G13. A session that can still be refreshed does not end.
     private mutating func checkHealth(_ process: Int, _ session: SessionID, _ before: MachineSnapshot) {
-        guard !server[session].isDamaged else { return }
         if let stored = store.content.bundle, stored.session == session, let token = stored.refreshToken,
-            !token.isEmpty,
             server.honours(Int(named: token))
         {
             fail(.health, "p\(process + 1) ends \(session.rawValue), and the store holds \(stored.traceText)")
         }
-        if let token = before.refreshToken, !token.isEmpty, server.honours(Int(named: token)) {
+        if let token = before.refreshToken, server.honours(Int(named: token)) {
             fail(.health, "p\(process + 1) ends \(session.rawValue), and holds \(token) itself")
         }
     }

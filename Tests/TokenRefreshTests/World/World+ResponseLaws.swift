@@ -26,8 +26,7 @@ extension World {
             processes[process].requests[index].handedAt = events
             if case .replacement(let refused) = request.kind {
                 processes[process].requests[index].replacedAt = now
-                // A server may repeat its response to the key of an intent that is in a restored backup.
-                if refused.value == token.value, !server[token.session].isDamaged {
+                if refused.value == token.value {
                     fail(.otherToken, "p\(process + 1) #\(waiter) is given the refused \(token.traceText) again")
                 }
             }
@@ -48,7 +47,7 @@ extension World {
         }
         if !token.value.fitsHeaderField { fail(.usable, "p\(process + 1): \(token.traceText)") }
         if let current = processes[process].current, current.bundle.mark == token.mark,
-            current.bundle.refreshToken?.isEmpty == false, current.expiry.urgency(at: instant.uptime) == .expired
+            current.bundle.refreshToken != nil, current.expiry.urgency(at: instant.uptime) == .expired
         {
             fail(.expiredToken, "p\(process + 1): \(token.traceText)")
         }
@@ -64,14 +63,13 @@ extension World {
         // A response that cannot be used ends the key of its call. An earlier call with it may respond later.
         guard plan.server.unusableTokens == 0,
             let received = processes[process].notes.received, received.grant == grant, received.since >= 0,
-            let lifetime = received.lifetime, processes[process].current?.bundle.refreshToken?.isEmpty == false,
-            !server.families[server.grants[grant].family].isDamaged
+            let lifetime = received.lifetime, processes[process].current?.bundle.refreshToken != nil
         else { return }
         let end = server.grants[grant].issuedAt + lifetime
         if now > end { fail(.life, "p\(process + 1): \(token.traceText) \(now - end) ms after its end") }
     }
 
-    func isExcused(_ process: Int, _ token: SessionToken) -> Bool {
+    private func isExcused(_ process: Int, _ token: SessionToken) -> Bool {
         guard let excused = processes[process].notes.excused else { return false }
         return excused.session == token.session
             && (excused.generation >= token.generation || excused.accessToken == token.value)
@@ -82,7 +80,7 @@ extension World {
         let notes = processes[process].notes
         if let failure = notes.failure, now < failure.until { return true }
         // The pause of another process holds here, too (rule 7).
-        if let token = processes[process].current?.bundle.refreshToken, !token.isEmpty,
+        if let token = processes[process].current?.bundle.refreshToken,
             let end = pauses[Int(named: token)], now <= end + 2
         {
             return true
@@ -97,9 +95,9 @@ extension World {
     /// G3. Inside the leeway requests wait for the refresh, unless it has failed a moment ago.
     mutating func checkLeeway(_ process: Int, _ token: SessionToken) {
         guard let bundle = processes[process].current?.bundle, bundle.mark == token.mark,
-            !isHeldUp(process), bundle.refreshToken?.isEmpty == false,
+            !isHeldUp(process), bundle.refreshToken != nil,
             let received = processes[process].notes.received, received.grant == Int(named: token.value),
-            let lifetime = received.lifetime, !server[token.session].isDamaged
+            let lifetime = received.lifetime
         else { return }
         let left = received.at + lifetime - now
         if left < min(plan.policy.leeway.milliseconds, lifetime / 10) {
@@ -132,9 +130,7 @@ extension World {
     /// G10. Before a request fails as unauthorized, the store is checked; and only requests to the refusing endpoint
     /// fail.
     private mutating func checkUnauthorized(
-        _ process: Int,
-        _ request: DeviceProcess.Request,
-        _ response: RefreshResponse
+        _ process: Int, _ request: DeviceProcess.Request, _ response: RefreshResponse
     ) {
         guard case .failed(let error) = response, error.code == .unauthorized,
             case .replacement(let refused) = request.kind
@@ -147,12 +143,6 @@ extension World {
             [.works, .failsToWrite].contains(condition(for: process)),
             !processes[process].isChecking
         else { return }
-        // The tokens of a step-up are about to replace those that the store holds.
-        if let own = processes[process].machine.value.unsavedContent?.bundle, own.session == stored.session,
-            own.generation > 0, server.grants[own.grant].root == own.grant
-        {
-            return
-        }
         if let check = processes[process].check, check.order >= request.order {
             // What the check did not find was stored after it. A store that failed has shown nothing.
             guard let found = check.found?.bundle else { return }

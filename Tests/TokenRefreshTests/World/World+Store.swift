@@ -42,10 +42,7 @@ extension World {
         guard let event = job.event else { return }
         noteCheck(process, event)
         checkRead(process, event, of: job)
-        if case .wrote(_, .failed) = event {
-            excuse(process)
-            if let root = processes[process].notes.root?.root { failedRoots.insert(root) }
-        }
+        if case .wrote(_, .failed) = event { excuse(process) }
         send(process, event)
     }
 
@@ -153,16 +150,11 @@ extension World {
     /// Writes to the store, and notes what that means.
     mutating func store(_ content: StoreContent, of process: Int, _ draws: inout RandomDraws) -> WriteOutcome {
         let old = store.content
-        let wasCorrupt = store.condition == .isCorrupt
         let perspective = perspective(of: process)
         if let perspective { store.content = perspective.view(store.content) }
         let (outcome, new) = store.write(content, isShared: isShared, in: condition(for: process))
         if let perspective { store.content = perspective.unview(store.content) }
         if isTraced { note("store: p\(process + 1) writes, \(outcome); it holds \(store.content.traceText)") }
-        if wasCorrupt, let new {
-            noteLoss(of: old)
-            noteDamage(new)
-        }
         if case .active(let bundle)? = new {
             if isShared { checkOrder(process, bundle, over: old) }
             if let lost = old.bundle, lost.session != bundle.session {
@@ -200,9 +192,7 @@ extension World {
     private mutating func landed(_ bundle: TokenBundle, _ process: Int) {
         vanished.remove(bundle.session)
         let family = server[bundle.session]
-        if family.isRetired, !family.isDamaged {
-            fail(.revival, "p\(process + 1) stores \(bundle.traceText)")
-        }
+        if family.isRetired { fail(.revival, "p\(process + 1) stores \(bundle.traceText)") }
         if let failure = bundle.refreshIntent?.failure, let token = bundle.refreshToken, wallOffset == 0 {
             let start = Int((failure.date.timeIntervalSince(Self.epoch) * 1_000).rounded()) + 1_000
             // A process that holds the lease may have recorded its intent before one without it stores a failure.
@@ -212,7 +202,7 @@ extension World {
             // A success ends it, also one that brings no other refresh token.
             pauses[Int(named: token)] = nil
         }
-        if let intent = bundle.refreshIntent, let token = bundle.refreshToken, !token.isEmpty,
+        if let intent = bundle.refreshIntent, let token = bundle.refreshToken,
             store.content.bundle?.refreshIntent?.date == intent.date
         {
             server.grants[Int(named: token)].intents.insert(worldKey(intent.idempotencyKey, of: process))

@@ -81,23 +81,29 @@ extension World {
         if !isBlind { readOrder(process) }
         let grant = server.signIn(user, at: now)
         let session = server.session(server.grants[grant].family)
-        let request = DeviceProcess.Request(waiter: newWaiter(process), kind: .signIn, since: now, order: events)
         noteRevocable(process, processes[process].current?.bundle.session)
-        processes[process].requests.append(request)
-        let mark = Mark(session: session, generation: 0)
-        processes[process].notes.received = Receipt(
-            mark: mark, grant: grant, at: now, since: now, lifetime: saidLifetime)
-        noteReceipt(process, grant, since: now)
+        let waiter = receive(grant, Mark(session: session, generation: 0), process)
         processes[process].notes.excused = nil
         // A caller that waits for the state gets it when the sign-in is stored.
         for index in 0..<processes[process].requests.count { processes[process].requests[index].restart(at: now) }
         let tokens = TokenRefreshResult(grant: grant, of: server, serverDate: serverDate)
-        send(process, .signIn(tokens, session, WaiterID(number: request.waiter)))
+        send(process, .signIn(tokens, session, waiter))
+    }
+
+    /// The user of a process has signed in or stepped up, and waits until the tokens are stored.
+    private mutating func receive(_ grant: Int, _ mark: Mark, _ process: Int) -> WaiterID {
+        let request = DeviceProcess.Request(waiter: newWaiter(process), kind: .signIn, since: now, order: events)
+        processes[process].requests.append(request)
+        processes[process].notes.received = Receipt(
+            mark: mark, grant: grant, at: now, since: now, lifetime: saidLifetime)
+        noteReceipt(process, grant, since: now)
+        return WaiterID(number: request.waiter)
     }
 
     /// Whether the user of a session can step up: the session is known to be the user's, and does not end now.
     func canStepUp(_ process: Int) -> Bool {
-        guard plan.server.givesRefreshTokens, processes[process].runs, let bundle = processes[process].current?.bundle
+        guard plan.traits.contains(.stepUps), plan.server.givesRefreshTokens, processes[process].runs,
+            let bundle = processes[process].current?.bundle
         else { return false }
         let mayEnd = processes[process].jobs.contains {
             if case .write(_, .tombstone) = $0.kind { true } else { false }
@@ -109,16 +115,9 @@ extension World {
 
     mutating func stepUp(_ process: Int) {
         guard let session = processes[process].current?.bundle.session else { return }
-        let family = Int(named: session.rawValue)
-        let grant = server.stepUp(family, at: now)
-        // The other laws know one line of tokens in a session.
-        server.families[family].isDamaged = true
-        let request = DeviceProcess.Request(waiter: newWaiter(process), kind: .signIn, since: now, order: events)
-        processes[process].requests.append(request)
-        let mark = Mark(session: session, generation: (processes[process].newest?.generation ?? 0) + 1)
-        processes[process].notes.received = Receipt(
-            mark: mark, grant: grant, at: now, since: now, lifetime: saidLifetime)
-        noteReceipt(process, grant, since: now)
+        let grant = server.stepUp(Int(named: session.rawValue), at: now)
+        let generation = (processes[process].newest?.generation ?? 0) + 1
+        let waiter = receive(grant, Mark(session: session, generation: generation), process)
         var tokens = TokenRefreshResult(grant: grant, of: server, serverDate: serverDate)
         tokens.refreshToken = "r\(grant)"
         // An endpoint that has refused the tokens before has not seen these.
@@ -129,19 +128,16 @@ extension World {
             }
             rootsBesideStepUps.insert(server.grants[Int(named: token)].root)
         }
-        let isDemanded = processes[process].machine.value.status.lastFailure?.code == .userActionRequired
-        send(process, .stepUp(tokens, session, WaiterID(number: request.waiter)))
-        // The user has done what the server wanted: its pause is over.
-        if isDemanded { processes[process].notes.failure = nil }
+        send(process, .stepUp(tokens, session, waiter))
     }
 
     /// G32. The tokens in use descend from the newest sign-in that the process has been in. Of two step-ups at once
     /// either may stay.
     mutating func checkStepUp(_ process: Int) {
-        guard let bundle = processes[process].current?.bundle, !hasLostContent else { return }
+        guard let bundle = processes[process].current?.bundle else { return }
         let root = server.grants[bundle.grant].root
         if let known = processes[process].notes.root, known.session == bundle.session, known.root > root,
-            server.grants[root].generation == 0, !rootsBesideStepUps.contains(root), !failedRoots.contains(known.root)
+            server.grants[root].generation == 0, !rootsBesideStepUps.contains(root)
         {
             fail(.stepUp, "p\(process + 1) has \(bundle.traceText) after the step-up a\(known.root)")
         }

@@ -6,9 +6,7 @@ import Foundation
 /// What the authorization server does for the processes.
 extension World {
     /// The lifetime that a client can believe, in milliseconds.
-    var saidLifetime: Int? {
-        plan.server.saysLifetime && plan.server.falseLifetime == nil ? plan.server.lifetime : nil
-    }
+    var saidLifetime: Int? { plan.server.saysLifetime ? plan.server.lifetime : nil }
 
     /// The response to a call arrives.
     mutating func respond(_ index: Int, _ draws: inout RandomDraws) {
@@ -117,7 +115,7 @@ extension World {
         case .success(let tokens) where tokens.accessToken == Self.cachedToken:
             noteFailure(.unavailable, on: call, isCurrent: isCurrent)
         case .success(let tokens):
-            let new = tokens.refreshToken.map { !$0.isEmpty && $0 != call.base.refreshToken } ?? false
+            let new = tokens.refreshToken.map { $0 != call.base.refreshToken } ?? false
             if !isCurrent, new { noteRevocable(process, session) }
             if isCurrent, new { processes[process].notes.spent.insert(call.token) }
             guard tokens.accessToken.fitsHeaderField else { break }
@@ -167,11 +165,10 @@ extension TokenRefreshResult {
     init(grant: Int, of server: AuthorizationServer, serverDate: Date, accessToken: String? = nil) {
         let plan = server.plan
         let isSent = plan.givesRefreshTokens && (plan.rotates || server.grants[grant].generation == 0)
-        let lifetime = plan.falseLifetime ?? plan.lifetime
         self.init(
             accessToken: accessToken ?? "a\(grant)",
-            refreshToken: isSent ? "r\(server.grants[grant].refresh)" : plan.sendsEmptyTokens ? "" : nil,
-            expiresIn: plan.saysLifetime ? lifetime.map { .milliseconds($0) } : nil,
+            refreshToken: isSent ? "r\(server.grants[grant].refresh)" : nil,
+            expiresIn: plan.saysLifetime ? plan.lifetime.map { .milliseconds($0) } : nil,
             serverDate: plan.saysDate ? serverDate : nil,
             subject: plan.saysSubject ? AuthorizationServer.subject(of: server.user(of: grant)) : nil
         )

@@ -16,7 +16,6 @@ struct World {
     let plan: WorldPlan
     /// The true time, which is the uptime too, in milliseconds.
     var now = 1_000
-    var instant: Instant
     /// How far the device's wall clock has been set away from the true time, in seconds.
     var wallOffset: TimeInterval = 0
     /// When it was last set.
@@ -28,8 +27,6 @@ struct World {
     var ended: Set<SessionID> = []
     /// The sign-ins whose tokens a process has not stored yet when the user steps up in one.
     var rootsBesideStepUps: Set<Int> = []
-    /// The sign-ins whose tokens a write has failed to store, perhaps: newer ones may descend from them.
-    var failedRoots: Set<Int> = []
     /// The sessions whose tokens, or whose end, the store has lost.
     var vanished: Set<SessionID> = []
     var processes: [DeviceProcess] = []
@@ -42,8 +39,6 @@ struct World {
     var pauses: [Int: Int] = [:]
     /// When a process last received an ambiguous refusal for a session.
     var ambiguousAt: [SessionID: Int] = [:]
-    /// Whether what the store held was lost.
-    var hasLostContent = false
     /// Whether the resource server refuses every request.
     var refusesEverything = false
     /// What the authorization server does to every call.
@@ -52,8 +47,6 @@ struct World {
     var waiters = 0
     /// One that reads the store, and one that is handed what the store has held.
     var followers: [WorldFollower]
-    /// How often the content of the store had been set when the followers last went on.
-    var followedChanges = 0
     /// The access tokens that the store has held.
     var heldTokens: Set<String> = []
     var madeCalls = 0
@@ -67,11 +60,9 @@ struct World {
     init(plan: WorldPlan, fault: World.Fault? = nil, isTraced: Bool = false) {
         self.plan = plan
         followers = [true, false].map { WorldFollower(hasSource: $0, seed: plan.seed) }
-        store.showsEmptyTokens = plan.showsEmptyTokens && !plan.server.givesRefreshTokens
         store.fault = fault
         server = AuthorizationServer(plan: plan.server)
         server.fault = fault
-        instant = Instant(uptime: .milliseconds(1_000), date: Self.epoch)
         if isTraced { trace = [] }
         for number in 0..<plan.processes { processes.append(newProcess(number)) }
         for later in 1..<max(processes.count, 1) { processes[later].isAlive = false }
@@ -113,12 +104,11 @@ struct World {
         return (1...).first { !taken.contains($0) } ?? 0
     }
 
-    /// Notes a broken law. `way`: the end of the text, where the law can be broken in several ways.
-    mutating func fail(_ law: Law, _ what: String, _ way: String = "") {
-        guard violation == nil else { return }
-        let broken = Violation(law: law, what: way.isEmpty ? what : "\(what) \(way)")
-        violation = broken
-        if isTraced { note("BROKEN \(law.rawValue): \(broken.what)") }
+    /// Notes a broken law, where it is stated for this world.
+    mutating func fail(_ law: Law, _ what: String) {
+        guard violation == nil, plan.traits.isDisjoint(with: law.exceptions) else { return }
+        violation = Violation(law: law, what: what)
+        if isTraced { note("BROKEN \(law.rawValue): \(what)") }
     }
 
     /// Whether the world's events are written down.
@@ -129,18 +119,20 @@ struct World {
         trace?.append("\(second)  \(traceText)")
     }
 
-    // MARK: Time
-
-    mutating func moveTime(to instant: Int) {
-        now = max(now, instant)
-        setInstant()
+    /// What the world is like, and its events, if they were written down.
+    var dump: String {
+        let plan = "world \(plan.seed): \(plan.lease), \(plan.tolerance), \(plan.server), \(plan.rates), \(plan.policy)"
+        return ([plan] + (trace ?? [])).joined(separator: "\n")
     }
 
-    mutating func setInstant() {
-        instant = Instant(
-            uptime: .milliseconds(now),
-            date: Self.epoch + wallOffset + TimeInterval(now - 1_000) / 1_000
-        )
+    // MARK: Time
+
+    mutating func moveTime(to instant: Int) { now = max(now, instant) }
+
+    /// The time on the clocks of the device.
+    var instant: Instant {
+        let date = Self.epoch + wallOffset + TimeInterval(now - 1_000) / 1_000
+        return Instant(uptime: .milliseconds(now), date: date)
     }
 
     /// The time on the server's clock.
@@ -163,7 +155,7 @@ struct World {
     mutating func send(_ process: Int, _ event: RefreshEvent) {
         guard processes[process].runs else { return }
         // No lease is lost before the process has it.
-        if case .leased = event {} else if plan.noticesLosses { noticeLosses(process) }
+        if case .lease(.taken) = event {} else if plan.noticesLosses { noticeLosses(process) }
         handle(event, process)
         checkWork(process)
     }
@@ -247,11 +239,7 @@ struct World {
     }
 
     private mutating func call(
-        _ process: Int,
-        _ id: AttemptID,
-        _ base: TokenBundle,
-        _ request: TokenRefreshRequest,
-        startBefore: Duration
+        _ process: Int, _ id: AttemptID, _ base: TokenBundle, _ request: TokenRefreshRequest, startBefore: Duration
     ) {
         guard !request.refreshToken.isEmpty else {
             return fail(.noToken, "p\(process + 1) calls with an empty refresh token")
@@ -260,16 +248,10 @@ struct World {
         let key = worldKey(request.idempotencyKey, of: process)
         madeCalls += 1
         let intent = (store.content.bundle?.refreshIntent).map { $0.idempotencyKey == key }
+        let since = intent == true ? min(processes[process].notes.intentAt, now) : now
         var call = Call(
-            number: madeCalls,
-            process: process,
-            attempt: id,
-            base: base,
-            token: token,
-            key: key,
-            since: intent == true ? min(processes[process].notes.intentAt, now) : now,
-            startBefore: startBefore.milliseconds
-        )
+            number: madeCalls, process: process, attempt: id, base: base, token: token, key: key, since: since,
+            startBefore: startBefore.milliseconds)
         call.complained = processes[process].notes.complained
         call.isUnguarded = isShared && store.lease?.owner != processes[process].owner
         checkMark(process, base)
@@ -281,12 +263,10 @@ struct World {
     mutating func write(call index: Int) {
         guard now < calls[index].startBefore else { return endUnmade(index, because: "too late for a call") }
         var call = calls[index]
-        let (process, token) = (call.process, call.token)
-        call.rivals = calls.filter { isUnderWay($0, with: token, of: process) }.map(\.number)
         (call.phase, call.hasSlept, call.wakes) = (.sent, false, 0)
         checkCall(call)
         keys[call.base.grant] = call.key
-        noteCall(process, call.key, since: call.since)
+        noteCall(call.process, call.key, since: call.since)
         calls[index] = call
     }
 
@@ -330,9 +310,7 @@ struct World {
         processes[process].mustRevoke.remove(family)
         if besideAnother, !plan.server.revokesAlone { return }
         // Another process that is in the session would report the revocation as an expiry.
-        if isShared, store.content.bundle?.session == bundle.session, !before.isStoreFailure,
-            !server.families[family].isDamaged
-        {
+        if isShared, store.content.bundle?.session == bundle.session, !before.isStoreFailure {
             fail(.oneReason, "p\(process + 1) revokes \(bundle.session.rawValue), which the store still holds")
         }
         server.revoke(family: family)

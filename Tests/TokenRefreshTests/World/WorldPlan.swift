@@ -38,10 +38,6 @@ final class WorldPlan: Sendable {
         var takesRevocations = true
         /// How often a refresh brings an access token that no header field can carry, in percent.
         var unusableTokens = 0
-        /// What the server says instead of the lifetime, in milliseconds: an implausible value.
-        var falseLifetime: Int?
-        /// Whether a server that does not rotate sends an empty refresh token instead of none.
-        var sendsEmptyTokens = false
         /// Whether a sign-in comes with a refresh token at all.
         var givesRefreshTokens = true
         /// Whether the server repeats its result for the same idempotency key (rule 6).
@@ -75,8 +71,18 @@ final class WorldPlan: Sendable {
         var misreports = 0
         /// How often a read under the lease shows the tokens before the stored ones.
         var staleReads = 0
-        /// The store is replaced by a copy of itself from earlier.
-        var backups = 0
+    }
+
+    /// What an application does not meet every day, and most laws are not stated for (``Law/exceptions``).
+    struct Traits: OptionSet {
+        let rawValue: Int
+
+        /// What the store holds can be damaged, deleted, or replaced by a copy of itself from earlier.
+        static let damage = Traits(rawValue: 1)
+        /// Users step up: a session has a second line of tokens.
+        static let stepUps = Traits(rawValue: 2)
+        /// Writes fail, or are said to have failed.
+        static let failingWrites = Traits(rawValue: 4)
     }
 
     let isShared: Bool
@@ -85,8 +91,8 @@ final class WorldPlan: Sendable {
     let server: Server
     let tolerance: ReplayTolerance
     let rates: FaultRates
+    let traits: Traits
     let policy: TokenRefreshPolicy
-    let showsEmptyTokens: Bool
     let length: Int
     /// Whether a process knows at once that its claim to the lease has expired.
     let noticesLosses: Bool
@@ -124,22 +130,25 @@ final class WorldPlan: Sendable {
             cuts: draws.of([0, 0, 40]),
             lostReports: draws.of([0, 30, 100]),
             misreports: draws.of([0, 0, 5, 30]),
-            staleReads: draws.of([0, 0, 20]),
-            backups: draws.of([0, 0, 0, 10])
+            staleReads: draws.of([0, 0, 20])
         )
+        var traits: Traits = rates.storeFaults + rates.misreports > 0 ? .failingWrites : []
+        if draws.chance(25) { traits.insert(.damage) }
         policy = Self.policy(&draws)
-        showsEmptyTokens = draws.chance(50)
         length = draws.of([100, 300, 600, 2_000])
         noticesLosses = draws.chance(60)
         leasesHaveNames = draws.chance(50)
         showsSleep = draws.chance(50)
         hasJournal = draws.chance(50)
+        if draws.chance(25) { traits.insert(.stepUps) }
+        self.traits = traits
     }
 
     /// A world of two processes, without what is not part of the protocol: expiry, jitter, dates, cool-downs.
-    init(exploring model: ExplorationModel, delaysWrites: Bool = false) {
+    init(exploring model: ExplorationModel, _ bounds: ExplorationBounds) {
         seed = 0
-        self.delaysWrites = delaysWrites
+        delaysWrites = bounds.includes(.freeze)
+        traits = model.hasJournal && bounds.includes(.vanish) ? .damage : []
         hasMirroredNames = true
         leasesHaveNames = true
         showsSleep = false
@@ -162,7 +171,6 @@ final class WorldPlan: Sendable {
         // A process that slept reads its responses in any order.
         policy.wakeGrace = .zero
         self.policy = policy
-        showsEmptyTokens = false
         length = 0
         // A file that is locked no longer is noticed before anything else.
         noticesLosses = !model.hasClaims
@@ -204,8 +212,6 @@ final class WorldPlan: Sendable {
         server.takesRevocations = draws.chance(70)
         server.givesRefreshTokens = draws.chance(96)
         server.unusableTokens = draws.of([0, 0, 0, 0, 20])
-        server.falseLifetime = draws.chance(10) ? draws.of([0, -5_000]) : nil
-        server.sendsEmptyTokens = draws.chance(30)
         server.honoursKeys = draws.chance(40)
         server.revokesAlone = draws.chance(50)
         server.hasBrokenEndpoint = draws.chance(30)
@@ -218,8 +224,7 @@ final class WorldPlan: Sendable {
 
 /// The source of every choice of a world.
 ///
-/// A world draws one number for each step, and all random choices of that step follow from it. So a failing run is told
-/// by the numbers of the steps that it took.
+/// A world draws one number for each step, and all random choices of that step follow from it.
 struct RandomDraws {
     private var generator: SplitMix64
 

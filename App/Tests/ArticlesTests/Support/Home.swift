@@ -1,3 +1,4 @@
+import AuthInterface
 import DevBackend
 import Foundation
 import ProgramTesting
@@ -63,37 +64,29 @@ final class Home: Sendable {
 
     /// The store of the session with a server.
     func tokenStore(of backend: DevBackend) -> FileTokenStore {
-        let url = backend.baseURL
-        let account = "http://\(url.host ?? ""):\(url.port ?? 0)\(url.path)"
-        return FileTokenStore(folder: path("state/articles/tokens"), account: account)
+        FileTokenStore(folder: path("state/articles/tokens"), account: backend.baseURL.account)
+    }
+
+    /// What the store holds of the session with a server.
+    func tokens(of backend: DevBackend) async throws -> TokenBundle {
+        try #require(try await tokenStore(of: backend).load())
     }
 
     /// The journal of the session with a server (G30).
     func journal(of backend: DevBackend) -> FileSessionJournal {
-        let url = backend.baseURL
-        return FileSessionJournal(
-            folder: path("state/articles/journal"), account: "http://\(url.host ?? ""):\(url.port ?? 0)\(url.path)",
+        FileSessionJournal(
+            folder: path("state/articles/journal"), account: backend.baseURL.account,
             storeName: path("state/articles/tokens").path)
+    }
+
+    /// The permissions of a file.
+    func mode(of path: String) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     }
 
     /// The arguments that sign a user in.
     static func login(as name: String = "Ada") -> [String] {
         ["login", "social", "--provider", "apple", "--development-name", name]
-    }
-
-    /// Starts a server, signs Ada in, and runs the body with the arguments that name the server, and the flags.
-    func withSignedIn<Value>(
-        _ configure: (inout DevBackend.Configuration) -> Void = { _ in }, _ flags: [String] = [],
-        _ body: (_ base: [String], DevBackend) async throws -> Value
-    ) async throws -> Value {
-        var configuration = DevBackend.Configuration()
-        configure(&configuration)
-        return try await DevBackend.withServer(configuration) { backend in
-            let base = ["--base-url", backend.baseURL.absoluteString] + flags
-            let login = try await run(Self.login() + base)
-            #expect(login.status == 0, "\(login.errors)")
-            return try await body(base, backend)
-        }
     }
 
     /// Runs the program to its end.
@@ -159,9 +152,23 @@ extension SpawnedProgram.Result {
         return lines.count == 2 && lines[1].isEmpty ? String(lines[0]) : nil
     }
 
+    /// The lines on standard output.
+    var outputLines: [Substring] { output.split(separator: "\n") }
+
     /// The JSON object on standard output.
     func object() throws -> [String: Any] {
         let value = try JSONSerialization.jsonObject(with: Data(output.utf8))
         return try #require(value as? [String: Any])
+    }
+
+    /// A value in the JSON object on standard output, by the names that lead to it.
+    func json(_ names: String...) throws -> Any? {
+        try names.reduce(object() as Any?) { ($0 as? [String: Any])?[$1] }
+    }
+
+    /// Expects an exit status, and one line on standard error that contains a text.
+    func expectError(_ status: Int32, _ words: String, sourceLocation: SourceLocation = #_sourceLocation) {
+        #expect(self.status == status, "\(allOutput)", sourceLocation: sourceLocation)
+        #expect(errorLine?.contains(words) == true, "\(errors)", sourceLocation: sourceLocation)
     }
 }

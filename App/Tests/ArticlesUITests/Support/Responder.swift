@@ -58,8 +58,19 @@ final class Responder<Request: Sendable, Response: Sendable> {
         waiting.removeValue(forKey: index)?.resume(returning: response)
     }
 
+    /// Responds to a call, and waits for the end of the task that has made it.
+    func respond(to index: Int, with response: Response, ending task: Task<Void, Never>) async {
+        respond(to: index, with: response)
+        await task.value
+    }
+
     func fail(_ index: Int, with error: any Error) {
         waiting.removeValue(forKey: index)?.resume(throwing: error)
+    }
+
+    func fail(_ index: Int, with error: any Error, ending task: Task<Void, Never>) async {
+        fail(index, with: error)
+        await task.value
     }
 
     private func cancel(_ index: Int) {

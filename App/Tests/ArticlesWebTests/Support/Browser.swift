@@ -117,7 +117,7 @@ final class Browser: Sendable {
     }
 
     /// Sends the form of the guest login.
-    func postGuest(name: String, photo: Data?, path: String = "/sign-in/guest") async throws -> Reply {
+    func postGuest(name: String, photo: Data?) async throws -> Reply {
         func part(_ disposition: String, _ content: Data) -> Data {
             Data("--edge\r\nContent-Disposition: form-data; \(disposition)\r\n\r\n".utf8) + content + Data("\r\n".utf8)
         }
@@ -125,13 +125,14 @@ final class Browser: Sendable {
         // A browser sends a field without a file too.
         body += part("name=\"photo\"; filename=\"\(photo == nil ? "" : "ada.jpg")\"", photo ?? Data())
         body += Data("--edge--\r\n".utf8)
-        return try await send("POST", path, ["Content-Type": "multipart/form-data; boundary=edge"], body: body)
+        return try await send(
+            "POST", "/sign-in/guest", ["Content-Type": "multipart/form-data; boundary=edge"], body: body)
     }
 
     /// Opens the live updates.
-    func events(_ fields: [String: String?] = [:]) async throws -> RawConnection {
+    func events() async throws -> RawConnection {
         let connection = try await RawConnection.open(port: port)
-        try await connection.send(head("GET", "/events", fields, length: 0))
+        try await connection.send(head("GET", "/events", [:], length: 0))
         return connection
     }
 }

@@ -6,55 +6,24 @@ import DevBackend
 import Foundation
 import Imaging
 import NetworkCaching
+import Testing
 
 @testable import ArticlesWeb
 
 /// The screens in a browser, over the application's object graph and a real server.
 struct Website: Sendable {
+    @TaskLocal fileprivate static var current: Website?
+
     let backend: DevBackend
     let graph: AppGraph
     let server: WebServer
     let browser: Browser
 
     /// The tokens of the development provider, for one user.
-    private struct Identity: IdentityTokenSource {
+    fileprivate struct Identity: IdentityTokenSource {
         func token(for provider: SocialProvider) async throws -> String {
             try DevelopmentProvider().token(for: provider.rawValue, subject: "grace", name: "Grace")
         }
-    }
-
-    /// Runs a server and its website while the body runs. The browser has opened the URL, unless it is a stranger. A
-    /// response has the result of what it started, unless it does not wait.
-    static func with(
-        asStranger: Bool = false, waits: Bool = true, photoBytes: Int? = nil, _ body: (Website) async throws -> Void
-    ) async throws {
-        var configuration = WebServer.Configuration()
-        // Long enough for a machine under load.
-        configuration.actionWait = waits ? .seconds(15 * 60) : .zero
-        configuration.photoBytes = photoBytes ?? configuration.photoBytes
-        try await DevBackend.withServer { [configuration] backend in
-            var settings = AppConfiguration(baseURL: backend.baseURL)
-            settings.store = .memory
-            let graph = AppGraph(settings, cache: ResponseCache())
-            let services = ScreenServices(graph, identity: Identity())
-            let server = try await WebServer.start(services, configuration)
-            let browser = Browser(server.url)
-            let website = Website(backend: backend, graph: graph, server: server, browser: browser)
-            do {
-                if !asStranger { _ = try await browser.open(website.firstPath) }
-                try await body(website)
-            } catch {
-                await website.end()
-                throw error
-            }
-            await website.end()
-        }
-    }
-
-    /// Ends the server and the connections. What the body expected is what counts.
-    private func end() async {
-        await server.stop()
-        try? await graph.shutdown()
     }
 
     /// The path of the URL that is printed, with its token.
@@ -66,6 +35,12 @@ struct Website: Sendable {
         _ = try await browser.open("/sign-in")
         let reply = try await browser.postGuest(name: name, photo: Self.photo())
         return try await browser.open(reply.location ?? "/")
+    }
+
+    /// Signs in with a provider, and returns the list.
+    func signInAsGrace() async throws -> Browser.Reply {
+        _ = try await browser.open("/sign-in")
+        return try await browser.submit("/sign-in/social", ["provider": "apple"])
     }
 
     /// Ends all sessions at the server, as an administrator does, and expires the access tokens.
@@ -82,4 +57,55 @@ struct Website: Sendable {
         guard let bitmap = Bitmap(size: size, pixels: pixels) else { throw CocoaError(.coderInvalidValue) }
         return try AppGraph.photoFitter().codec.encodeJPEG(bitmap, quality: 0.8)
     }
+}
+
+/// Runs a server and its website, which is ``site``, for each case of a test.
+struct WebsiteTrait: TestTrait, TestScoping {
+    fileprivate let isStranger: Bool
+    fileprivate let configure: @Sendable (inout WebServer.Configuration) -> Void
+
+    func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @Sendable @concurrent () async throws -> Void
+    ) async throws {
+        var configuration = WebServer.Configuration()
+        // Long enough for a machine under load.
+        configuration.actionWait = .seconds(15 * 60)
+        configure(&configuration)
+        try await DevBackend.withServer { [configuration] backend in
+            var settings = AppConfiguration(baseURL: backend.baseURL)
+            settings.store = .memory
+            let graph = AppGraph(settings, cache: ResponseCache())
+            let server = try await WebServer.start(ScreenServices(graph, identity: Website.Identity()), configuration)
+            let website = Website(backend: backend, graph: graph, server: server, browser: Browser(server.url))
+            let result: Result<Void, any Error>
+            do {
+                if !isStranger { _ = try await website.browser.open(website.firstPath) }
+                result = .success(try await Website.$current.withValue(website) { try await function() })
+            } catch {
+                result = .failure(error)
+            }
+            // What the test expects is what counts.
+            await server.stop()
+            try? await graph.shutdown()
+            try result.get()
+        }
+    }
+}
+
+extension Trait where Self == WebsiteTrait {
+    /// With a website, whose browser has opened the URL, unless it is a stranger. A response has the result of what it
+    /// started, unless the configuration says otherwise.
+    static func website(
+        asStranger isStranger: Bool = false,
+        _ configure: @escaping @Sendable (inout WebServer.Configuration) -> Void = { _ in }
+    ) -> Self { Self(isStranger: isStranger, configure: configure) }
+
+    /// With a website.
+    static var website: Self { website() }
+}
+
+/// The website of a test with the trait `website`.
+var site: Website {
+    guard let site = Website.current else { preconditionFailure("the test has no trait .website") }
+    return site
 }

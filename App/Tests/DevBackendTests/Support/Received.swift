@@ -26,6 +26,9 @@ enum Received {
         /// The envelope's code.
         var code: String? { try? envelope(Ignored.self).code }
 
+        /// The status and the envelope's code, as in `401 TOKEN_EXPIRED`.
+        var outcome: String { "\(status) \(code ?? "without a code")" }
+
         /// The invalid fields that the envelope names.
         var fields: [String] { ((try? envelope(Ignored.self).errors) ?? []).compactMap(\.field) }
 

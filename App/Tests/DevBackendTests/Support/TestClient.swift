@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import ContractTesting
 import Foundation
 import NIOCore
 import NIOHTTP1
@@ -69,33 +70,43 @@ struct TestClient: Sendable {
     }
 
     /// Registers a guest and returns the session.
-    func signIn(name: String = "Ada") async throws -> Received.SignedIn {
-        try await register(MultipartBody.registration(name: name)).data(Received.SignedIn.self)
+    func signIn(name: String = "Ada", image: Data = jpeg()) async throws -> Received.SignedIn {
+        try await register(MultipartBody.registration(name: name, image: image)).data(Received.SignedIn.self)
+    }
+
+    /// Signs in with a provider's token.
+    func logIn(_ provider: String = "apple", token: String) async throws -> Received.Response {
+        try await post("/auth/social/login", json: #"{"provider": "\#(provider)", "token": "\#(token)"}"#)
     }
 
     func refresh(_ token: String, key: String? = nil) async throws -> Received.Response {
         let headers = key.map { ["Idempotency-Key": $0] } ?? [:]
         return try await post("/auth/refresh", json: #"{"refreshToken": "\#(token)"}"#, headers: headers)
     }
+
+    /// Refreshes, and returns the new tokens.
+    func rotate(_ token: String, key: String? = nil) async throws -> Received.TokenPair {
+        try await refresh(token, key: key).data(Received.TokenPair.self)
+    }
+
+    /// Publishes an article.
+    func create(_ token: String, title: String = "Title", key: String? = nil) async throws -> Received.Response {
+        let headers = key.map { ["Idempotency-Key": $0] } ?? [:]
+        let json = #"{"title": "\#(title)", "content": "Body"}"#
+        return try await post("/articles", json: json, token: token, headers: headers)
+    }
 }
 
 extension TestClient {
-    /// Starts a server, runs the body with a client of it, and stops the server.
+    /// Starts a server, runs the body with a client of it, and stops the server: for a test whose server the trait
+    /// `server` cannot describe.
     static func withServer<Result>(
-        at clock: ManualClock? = nil, _ configure: (inout DevBackend.Configuration) -> Void = { _ in },
-        _ body: (DevBackend, TestClient) async throws -> Result
+        at clock: ManualTimeSource? = nil, _ configure: (inout DevBackend.Configuration) -> Void,
+        _ body: (TestClient) async throws -> Result
     ) async throws -> Result {
         var configuration = DevBackend.Configuration()
-        if let clock { configuration.now = { clock.now } }
+        if let clock { configuration.now = { clock.date } }
         configure(&configuration)
-        return try await DevBackend.withServer(configuration) { try await body($0, TestClient($0)) }
-    }
-
-    /// Does the same, with a guest who has registered.
-    static func withGuest<Result>(
-        at clock: ManualClock? = nil, _ configure: (inout DevBackend.Configuration) -> Void = { _ in },
-        _ body: (DevBackend, TestClient, Received.SignedIn) async throws -> Result
-    ) async throws -> Result {
-        try await withServer(at: clock, configure) { try await body($0, $1, $1.signIn()) }
+        return try await DevBackend.withServer(configuration) { try await body(TestClient($0)) }
     }
 }

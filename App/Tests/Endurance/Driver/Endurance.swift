@@ -57,11 +57,15 @@ struct RunCommand: AsyncParsableCommand {
             switch scenario {
             case "S13": try await SlowResponseRun(name: "S13", delay: .seconds(35)).perform(&claims)
             case "S14":
-                for lifetime in try seconds() { try await RateRun(lifetime: lifetime, rate: rate).perform(&claims) }
+                let seconds = try list(lifetimes, "--lifetimes has seconds, as in 2,30") { word in
+                    Int(word).flatMap { $0 > 0 ? $0 : nil }
+                }
+                for lifetime in seconds { try await RateRun(lifetime: lifetime, rate: rate).perform(&claims) }
             case "S15": try await SlowResponseRun(name: "S15", delay: .seconds(12)).perform(&claims)
             case "S20": try await ProviderRun(options: self).perform(&claims)
             case "S27":
-                for transport in try chosenTransports() {
+                let rule = "--transports has AsyncHTTPClient and URLSession"
+                for transport in try list(transports, rule, Transport.init(rawValue:)) {
                     try await BoundRun(options: self, transport: transport).perform(&claims)
                 }
             default: throw ValidationError("no scenario \(scenario); there are S13, S14, S15, S20 and S27")
@@ -71,21 +75,11 @@ struct RunCommand: AsyncParsableCommand {
         if !claims.allHold { throw ExitCode.failure }
     }
 
-    private func chosenTransports() throws -> [Transport] {
-        try transports.split(separator: ",").map { name in
-            guard let transport = Transport(rawValue: String(name)) else {
-                throw ValidationError("--transports has AsyncHTTPClient and URLSession: \(name)")
-            }
-            return transport
-        }
-    }
-
-    private func seconds() throws -> [Int] {
-        try lifetimes.split(separator: ",").map { text in
-            guard let seconds = Int(text), seconds > 0 else {
-                throw ValidationError("--lifetimes has seconds, as in 2,30: \(text)")
-            }
-            return seconds
+    /// The values of an option with commas between them.
+    private func list<Value>(_ text: String, _ rule: String, _ read: (String) -> Value?) throws -> [Value] {
+        try text.split(separator: ",").map { word in
+            guard let value = read(String(word)) else { throw ValidationError("\(rule): \(word)") }
+            return value
         }
     }
 }

@@ -78,10 +78,7 @@ struct ProgramSandbox: Sendable {
     }
 
     /// The account of the program's session.
-    var account: String {
-        let url = backend.baseURL
-        return "http://\(url.host ?? ""):\(url.port ?? 0)\(url.path)"
-    }
+    var account: String { backend.baseURL.account }
 
     /// The store that the program uses.
     func store() throws -> FileTokenStore {

@@ -8,6 +8,7 @@ import NetworkCore
 import OAuth2Flows
 import ProgramTesting
 import Storage
+import Testing
 import TokenRefresh
 
 import class ContractTesting.ManualTimeSource
@@ -206,6 +207,20 @@ struct TestApp: Sendable {
 
     /// The number of requests for articles that the server has refused.
     var refusals: Int { backend.statistics.count("GET", "/articles/{id}", status: 401) }
+}
+
+extension [NetworkError?] {
+    /// Expects that every request has succeeded.
+    func expectSuccess(sourceLocation: SourceLocation = #_sourceLocation) {
+        let failures = compactMap(\.self)
+        #expect(failures.isEmpty, "\(failures.first.map { "\($0)" } ?? "")", sourceLocation: sourceLocation)
+    }
+
+    /// Expects that every request has failed with a code.
+    func expectAll(failWith code: AuthenticationError.Code, sourceLocation: SourceLocation = #_sourceLocation) {
+        let others = filter { $0?.authentication?.code != code }
+        #expect(others.isEmpty, "\(others.map { "\(String(describing: $0))" })", sourceLocation: sourceLocation)
+    }
 }
 
 extension TestApp.Setup {

@@ -1,20 +1,22 @@
 // swift-format-ignore-file: NeverForceUnwrap, OrderedImports
 
+import AuthInterface
 import DataAPI
 import Foundation
-import NetworkAsyncHTTPClient
 import NetworkCore
+import NetworkURLSession
 import Storage
 import TokenRefresh
 
-let server = "http://127.0.0.1:8080/api/v1"
-let api = NetworkClient(baseURL: URL(string: server)!, transport: AsyncHTTPClientTransport(), format: .envelope)
-let store = FileTokenStore(application: "articles", account: server)
-let session = TokenRefreshCoordinator(store: store, handler: RESTTokenRefreshHandler(network: api))  // or yours
-let network = api.authenticated(by: session)  // sends tokens to the origin of that URL, and to no other
-for try await article in ArticleService(network: network).all() { print(article.title) }
+let server = URL(string: "https://api.example.com/v1")!
+let api = NetworkClient(baseURL: server, transport: URLSessionTransport())
+let store = MemoryTokenStore()  // in an application: KeychainTokenStore
+let session = TokenRefreshCoordinator(store: store, handler: RESTTokenRefreshHandler(network: api))  // or your own call
+let network = api.authenticated(by: session)  // tokens go to api.example.com, and to no other host
 
-import AuthInterface
+let tokens = TokenRefreshResult(accessToken: "first", refreshToken: "once", expiresIn: .seconds(900))
+try await session.signIn(tokens)  // what your login has returned
+let notes = try await network.send(Endpoint<[String]>.get("notes"))  // refreshes first when the token has expired
 
 func data<Value>(
     with session: some TokenProvider, _ send: (_ token: String) async throws -> (Value, status: Int)

@@ -1,0 +1,115 @@
+import AuthInterface
+import Foundation
+
+/// The tokens in use: how long the access token may be sent, and which endpoints refuse it.
+///
+/// Tokens come from the store, from a sign-in or a step-up, from a refresh, or from the refresh of another process, and
+/// each replaces all that is known of those before it. Its windows are those of ``Expiry``. What an endpoint refuses
+/// although it is fresh is left to the ``LoopBreaker``, which outlives a refresh (G10).
+struct AccessTokenWindow: Hashable, Sendable {
+    /// The tokens in use. An intent is in the store only.
+    private(set) var bundle: TokenBundle { didSet { shared = bundle.token } }
+    /// The access token, which all requests share.
+    private var shared: SessionToken
+    private var validity: TokenValidity
+    /// The endpoints that have refused the access token although it was fresh.
+    private var loops = LoopBreaker()
+    /// When the store has held the tokens. `nil`: not known, or they have no lifetime.
+    private(set) var sighting: StoreSighting?
+    private(set) var lastRefresh: Date?
+
+    init(signedIn bundle: TokenBundle, _ validity: TokenValidity) {
+        self.bundle = bundle
+        shared = bundle.token
+        self.validity = validity
+    }
+
+    /// Tokens that the store holds. `earlier`: when it held the tokens before them.
+    init(stored bundle: TokenBundle, after earlier: StoreSighting?, _ clock: MachineClock) {
+        self.init(signedIn: bundle.with(refreshIntent: nil), TokenValidity(stored: bundle, after: earlier, clock))
+        see(bundle, at: clock.uptime)
+    }
+
+    // MARK: New tokens
+
+    /// The tokens of a refresh.
+    mutating func renew(_ new: TokenBundle, _ validity: TokenValidity, at date: Date) {
+        bundle = new
+        self.validity = validity
+        sighting = nil
+        lastRefresh = date
+    }
+
+    /// The tokens of another process, which the store holds. What is known of the access token stays while the token
+    /// does.
+    mutating func adopt(_ found: TokenBundle, _ clock: MachineClock) {
+        let old = bundle
+        // An earlier version drops the ordinal when it refreshes: the next bundle has it again.
+        bundle = found.with(refreshIntent: nil).with(ordinal: max(found.ordinal, old.ordinal))
+        if bundle.accessToken != old.accessToken {
+            validity = TokenValidity(adopted: bundle, after: sighting, clock)
+        }
+        sighting = nil
+        see(found, at: clock.uptime)
+    }
+
+    /// The tokens of a step-up: what endpoints have refused says nothing of them.
+    mutating func stepUp(_ new: TokenBundle, _ validity: TokenValidity) {
+        bundle = new
+        self.validity = validity
+        sighting = nil
+        loops = LoopBreaker()
+    }
+
+    /// The same tokens, in a later generation.
+    mutating func move(to generation: Int) { bundle = bundle.moved(to: generation) }
+
+    // MARK: What is known of them
+
+    var expiry: Expiry { validity.expiry }
+
+    /// How close the access token is to its end.
+    func urgency(at uptime: Duration) -> Expiry.Urgency { validity.expiry.urgency(at: uptime) }
+
+    /// Whether no clock that can be set has a part in the expiry of the token.
+    func isExpiryCertain(_ clock: MachineClock) -> Bool {
+        validity.isMeasured || (clock.serverClock.isKnown && bundle.isDatedByServer)
+    }
+
+    /// The access token, for a request.
+    func token(_ issuance: SessionToken.Issuance) -> SessionToken {
+        var token = shared
+        token.issuance = issuance
+        return token
+    }
+
+    mutating func serverClockKnown(_ clock: MachineClock) { validity.serverClockKnown(bundle, clock) }
+
+    /// The store holds a bundle. Without an intent, no refresh of its tokens was under way.
+    mutating func see(_ stored: TokenBundle, at uptime: Duration) {
+        guard stored.refreshIntent == nil, stored.hasSameTokens(as: bundle), stored.lifetime != nil else { return }
+        sighting = StoreSighting(unchangedAt: uptime)
+    }
+
+    mutating func changeReported(at uptime: Duration) { sighting?.changeReported(at: uptime) }
+
+    // MARK: Endpoints that refuse it
+
+    /// How long an endpoint still causes no refresh.
+    func pause(of endpoint: String?, at uptime: Duration) -> Duration? {
+        urgency(at: uptime) == .expired ? nil : loops.pause(of: endpoint, at: uptime)
+    }
+
+    /// G10: how long the refusing endpoint causes no refresh from here on. `nil`: the token is refreshed.
+    mutating func refused(_ refusal: TokenRefusal, _ clock: MachineClock) -> Duration? {
+        let uptime = clock.uptime
+        // A token that lives for seconds is old sooner.
+        let freshness = bundle.lifetime.map { min(clock.policy.freshness, $0 / 4) } ?? clock.policy.freshness
+        let isReplacement = refusal.token.issuance.replacedAt.map { uptime < $0 + freshness } ?? false
+        let isFresh = validity.refreshedAt.map { uptime < $0 + freshness } ?? false
+        guard urgency(at: uptime) != .expired, isReplacement || isFresh else { return nil }
+        return loops.refused(
+            by: refusal.endpoint, isReplacement: isReplacement, isAdopted: validity.isAdopted, at: uptime,
+            cooldown: clock.policy.refusalCooldown)
+    }
+}

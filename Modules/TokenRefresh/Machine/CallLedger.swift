@@ -1,0 +1,153 @@
+import AuthInterface
+import Foundation
+
+/// The calls with the refresh token in use: the one under way, the key that all of them share, and the call of another
+/// process that may be under way.
+///
+/// A call outlives its attempt: at the deadline the waiters fail, and the call goes on until it has ended or is
+/// abandoned (rule 2, G8). The key outlives the call, until a response has brought tokens: a later call may get those of
+/// an earlier one (G12). Where another process has stored an intent, its call may be under way: rule 4 says from when on
+/// one more may be made.
+struct CallLedger: Hashable, Sendable {
+    /// The intent of a call that may be under way in another process, and when this process first saw it.
+    private struct Rival: Hashable {
+        let intent: RefreshIntent
+        let seenAt: Duration
+    }
+
+    private(set) var call: Call?
+    /// `nil`: there was no call with the refresh token.
+    private var key: CallKey?
+    private var rival: Rival?
+
+    init() {}
+
+    /// Of tokens that the store holds.
+    init(after intent: RefreshIntent?, _ clock: MachineClock) { key = intent.map { CallKey(of: $0, clock) } }
+
+    // MARK: The key
+
+    /// When the first call was made with the key whose response may still arrive.
+    var firstCall: Instant? { key?.firstCall }
+
+    /// The key of the next call: that of an earlier one, until a response to it has been applied.
+    mutating func keyForCall(_ context: inout Context) -> CallKey {
+        if let key { return key }
+        let key = CallKey(new: context.newKey(), at: context.uptime)
+        self.key = key
+        return key
+    }
+
+    /// The intent of an earlier call with the key, which counts again where the next call is not made. Its date is that
+    /// of the first call, from which a tolerance of the server counts. `nil`: there was no call.
+    func earlierIntent(_ context: Context) -> RefreshIntent? {
+        key.flatMap { $0.isUsed ? $0.intent(at: $0.firstCall?.date ?? context.now.date, context) : nil }
+    }
+
+    /// The tokens of another process are in use, or new ones: the calls before say nothing of them.
+    mutating func startOver(after intent: RefreshIntent? = nil, _ clock: MachineClock) {
+        key = intent.map { CallKey(of: $0, clock) }
+    }
+
+    /// The store holds an intent with the refresh token. The time of a call of this process is known exactly, unless
+    /// another one has called before it.
+    mutating func learn(_ intent: RefreshIntent, isForeign: Bool, _ clock: MachineClock) {
+        if key?.value != intent.idempotencyKey || (key?.firstCall == nil && isForeign) {
+            key = CallKey(of: intent, knownAs: key, clock)
+        }
+    }
+
+    // MARK: The call
+
+    mutating func begin(_ id: AttemptID, _ recording: Call.Recording, generation: Int, _ context: inout Context)
+        -> CallKey
+    {
+        let before = keyForCall(&context)
+        key?.use(at: context.now)
+        call = Call(id: id, recording: recording, generation: generation, keyBefore: before)
+        return before
+    }
+
+    /// The call has ended, as far as this attempt's is under way.
+    mutating func end(_ id: AttemptID) -> Call? {
+        guard let ended = call, ended.id == id else { return nil }
+        call = nil
+        return ended
+    }
+
+    /// The response of a call was a failure.
+    mutating func failed(_ ended: Call, _ error: TokenRefreshError) {
+        if ended.isFirst, RefreshStatus(error.status).provesNoExchange { key?.forgetFirstCall() }
+    }
+
+    /// No byte of the call was written: its key is as it was before.
+    mutating func wasNotMade(_ ended: Call) {
+        if key?.value == ended.keyBefore.value { key = ended.keyBefore }
+    }
+
+    mutating func note(_ progress: Call.Progress) { call?.progress = progress }
+
+    mutating func mark(_ mark: Call.Mark) { call?.mark = mark }
+
+    // MARK: Calls of other processes
+
+    /// The process whose call may be under way.
+    var rivalOwner: LeaseHolder? { rival.map { LeaseHolder(process: $0.intent.owner, since: $0.intent.date) } }
+
+    /// Rule 4: the owner of an intent may still be calling. An intent of this process that replaced the intent of such
+    /// an owner says nothing about that owner.
+    mutating func permission(after intent: RefreshIntent, ownerMayCall: Bool, _ clock: MachineClock) -> CallPermission {
+        // Rule 7: the call has ended, and is neither under way nor lost.
+        if intent.failure != nil, !intent.isAbandoned { return .now }
+        if intent.owner == clock.settings.owner {
+            guard rival?.intent.idempotencyKey == intent.idempotencyKey else { return .now }
+        } else {
+            guard intent.isAbandoned || ownerMayCall else { return .now }
+            if rival?.intent != intent { rival = Rival(intent: intent, seenAt: clock.uptime) }
+        }
+        guard let rival else { return .now }
+        let age = clock.age(of: rival.intent)
+        let limit = clock.policy.longestCall(of: rival.intent)
+        switch clock.settings.tolerance {
+        case .sameKey: return .tolerated(Repetition())
+        case .within(let window):
+            guard let age, age < min(window, limit) else { break }
+            return .tolerated(Repetition(date: rival.intent.date, since: clock.uptime - age))
+        case .none: break
+        }
+        // The date was written by another clock, or this one was set since. The time since this process first saw the
+        // intent is measured here.
+        let known = max(age ?? .zero, clock.uptime - rival.seenAt)
+        return known < limit ? .later(in: limit - known) : .now
+    }
+}
+
+/// Whether a call may be made where an intent was found (rule 4).
+enum CallPermission {
+    case now
+    /// Another call may be under way, and the server tolerates this one.
+    case tolerated(Repetition)
+    case later(in: Duration)
+}
+
+/// A call beside another one that may be under way. Where the tolerance of the server is a time, it counts from the
+/// first call, so the intent of the repetition has the date of the first one, and both have one limit.
+struct Repetition: Hashable, Sendable {
+    var date: Date?
+    var since: Duration?
+}
+
+extension CallKey {
+    /// The intent of a call with the key.
+    func intent(at date: Date, isAbandoned: Bool = false, _ context: Context) -> RefreshIntent {
+        RefreshIntent(
+            idempotencyKey: value,
+            owner: context.settings.owner,
+            date: date,
+            firstDate: firstCall?.date,
+            longestCall: context.policy.longestCall,
+            isAbandoned: isAbandoned,
+            lease: context.lease.identity
+        )
+    }
+}

@@ -1,0 +1,203 @@
+import AuthInterface
+import ConcurrencyPrimitives
+import Foundation
+
+/// What the rules use beside the session: the clock, the callers, the pending write, the check of the store, the lease,
+/// and the effects of the event so far. A rule of the session gets it as a parameter.
+struct Context: Hashable, Sendable {
+    var clock: MachineClock
+    var store = PendingWrite()
+    var check = StoreCheck()
+    var callers = Callers()
+    var lease = Lease()
+    var order = SignInOrder()
+    /// The attempt whose read of the store has not ended. One is under way at most, however long the store hangs (G26).
+    private var attemptRead: AttemptID?
+    /// The limits of calls whose timers are set.
+    private var callLimits: [RefreshTimer: CallLimit] = [:]
+    private var random: RandomSource
+    private var effects = Effects()
+    private var attempts = 0
+
+    init(settings: MachineSettings, random: RandomSource) {
+        clock = MachineClock(settings: settings)
+        self.random = random
+    }
+
+    var now: Instant { clock.now }
+    var uptime: Duration { clock.now.uptime }
+    var policy: TokenRefreshPolicy { clock.settings.policy }
+    var settings: MachineSettings { clock.settings }
+
+    func canRefresh(_ bundle: TokenBundle) -> Bool { clock.settings.canRefresh(bundle) }
+
+    mutating func emit(_ action: RefreshAction) { effects.actions.append(action) }
+
+    /// Fails a caller.
+    mutating func refuse(_ waiter: Waiter, _ code: AuthenticationError.Code, retryAfter: Duration? = nil) {
+        emit(.respond(waiter.id, .failed(AuthenticationError(code, retryAfter: retryAfter))))
+    }
+
+    /// Returns the actions of one event. The next event gets a new buffer, so that a burst of responses leaves
+    /// no large buffer behind.
+    mutating func takeActions() -> [RefreshAction] {
+        defer { effects.actions = [] }
+        return effects.actions
+    }
+
+    /// How the session ends with this event.
+    var outcome: SessionOutcome? { effects.outcome }
+
+    /// The session ends. Its rules do nothing after it.
+    mutating func conclude(_ outcome: SessionOutcome) { effects.outcome = outcome }
+
+    mutating func takeOutcome() -> SessionOutcome? {
+        defer { effects.outcome = nil }
+        return effects.outcome
+    }
+
+    mutating func nextAttempt() -> AttemptID {
+        attempts += 1
+        return AttemptID(number: attempts)
+    }
+
+    /// A pause before the next attempt (G6).
+    mutating func pause(afterFailures failures: Int) -> Duration {
+        policy.backoff.delay(afterFailures: failures, using: &random)
+    }
+
+    /// A pause before the store is used again.
+    mutating func storePause(afterFailures failures: Int) -> Duration {
+        policy.storeBackoff.delay(afterFailures: failures, using: &random)
+    }
+
+    mutating func newKey() -> String {
+        [random.next(), random.next()].map { word in
+            let text = String(word, radix: 16)
+            return String(repeating: "0", count: 16 - text.count) + text
+        }.joined()
+    }
+
+    // MARK: The store
+
+    /// Lets the caller of a sign-in or a sign-out wait for the newest content.
+    mutating func letWait(_ waiter: Waiter, isSignIn: Bool = false) {
+        callers.add(waiter, to: .write(version: store.version, isSignIn: isSignIn))
+    }
+
+    /// Sets the content for the store, and writes it as soon as no other write is under way.
+    mutating func write(_ content: StoreContent) -> Int {
+        let version = store.want(content)
+        beginWriting()
+        return version
+    }
+
+    mutating func beginWriting() {
+        if store.mustTime() {
+            emit(.startTimer(.writeDeadline(version: store.version), at: uptime + policy.storeLimit))
+        }
+        guard let write = store.next() else { return }
+        emit(.stopTimer(.storeRetry))
+        emit(.write(version: write.version, write.content))
+    }
+
+    /// The response to a sign-out that the store did not take. It lasts if the journal has it (G30).
+    func response(toSignOut error: TokenStoreError, _ version: Int) -> RefreshResponse {
+        if store.isNoted(version) { return .done }
+        return .failed(AuthenticationError(settings.hasJournal ? .signOutNotStored : .storeUnavailable, cause: error))
+    }
+
+    /// Drops the content that is not stored yet.
+    mutating func forgetWrites() {
+        // A read under way may have seen the content before the write under way.
+        if store.isWriting { check.storeMayHaveChanged() }
+        store.settle()
+        emit(.stopTimer(.storeRetry))
+    }
+
+    /// Reads the store for an attempt. A read of an earlier attempt that has not ended ends first.
+    mutating func readStore(for id: AttemptID) {
+        guard attemptRead == nil else { return }
+        attemptRead = id
+        emit(.read(.attempt(id)))
+    }
+
+    mutating func attemptReadEnded() { attemptRead = nil }
+
+    // MARK: The limits of a call
+
+    /// Whether a call is under way, of this session or of an earlier one, that was not abandoned.
+    var isCalling: Bool { !callLimits.isEmpty }
+
+    /// Starts the timer of a limit of a call.
+    mutating func limitCall(_ timer: RefreshTimer, at end: Duration) {
+        let limit = CallLimit(at: end, now: uptime, grace: policy.wakeGrace)
+        callLimits[timer] = limit
+        emit(.startTimer(timer, at: limit.due))
+    }
+
+    /// Cancels a call. It has `abandonAfter` to end.
+    mutating func cancelCall(_ id: AttemptID) {
+        emit(.cancelCall(id))
+        limitCall(.abandonment(id), at: uptime + policy.abandonAfter)
+    }
+
+    /// Whether what a timer limits has come to its end. A call in a process that slept gets time to read its response
+    /// (G8).
+    mutating func hasPassed(_ timer: RefreshTimer) -> Bool {
+        guard var limit = callLimits.removeValue(forKey: timer) else { return true }
+        let hasPassed = limit.sliceEnded(at: uptime)
+        if limit.hasJustSlept { clock.noteWake() }
+        guard !hasPassed else { return true }
+        callLimits[timer] = limit
+        emit(.startTimer(timer, at: limit.due))
+        return false
+    }
+
+    /// A call has ended.
+    mutating func stopLimits(of id: AttemptID) {
+        for timer in [RefreshTimer.callLimit(id), .abandonment(id)] where callLimits.removeValue(forKey: timer) != nil {
+            emit(.stopTimer(timer))
+        }
+    }
+
+    // MARK: The lease
+
+    mutating func requestLease(for id: AttemptID) {
+        if lease.request() { emit(.lease(id)) }
+    }
+
+    mutating func take(lease id: AttemptID, _ identity: String?) {
+        if !lease.take(id, identity) { emit(.release(id)) }
+    }
+
+    /// G31. A token that may do less than it was asked for is reported.
+    mutating func reportMissingScope(of tokens: TokenRefreshResult, after old: TokenBundle?, _ session: SessionID) {
+        let missing = tokens.missingScope(of: old?.scope)
+        if !missing.isEmpty { emit(.report(.scopeNarrowed(session: session, missing: missing))) }
+    }
+
+    /// Returns the lifetime of tokens that have just been received, from the sending of their call. The server date in
+    /// the response is recorded first. That of a late response includes the delay, which must not count twice.
+    mutating func lifetime(of tokens: TokenRefreshResult, for session: SessionID, sentAt sent: Instant) -> TokenLifetime
+    {
+        var tokens = tokens
+        tokens.serverDate = tokens.serverDate.map { clock.serverClock.record($0, sentAt: sent, at: now) }
+        let lifetime = TokenLifetime(
+            of: tokens, sentAt: clock.serverClock.date(at: sent), isServerTime: clock.serverClock.isKnown,
+            limit: policy.maximumLifetime)
+        if let expiry = lifetime.unreadExpiry { emit(.report(.expiryIgnored(session: session, expiry: expiry))) }
+        return lifetime
+    }
+}
+
+/// What the rules of one event have brought about beside the state. Between two events there is nothing in it: two
+/// states with other effects are equal.
+private struct Effects: Hashable, Sendable {
+    var actions: [RefreshAction] = []
+    var outcome: SessionOutcome?
+
+    static func == (first: Effects, second: Effects) -> Bool { true }
+
+    func hash(into hasher: inout Hasher) {}
+}

@@ -1,0 +1,94 @@
+import AuthInterface
+import ConcurrencyPrimitives
+import Foundation
+
+/// The instant of an event on the two clocks, what is known of both, and the constants of the machine.
+struct MachineClock: Sendable {
+    let settings: MachineSettings
+    private(set) var now = Instant(uptime: .zero, date: Date(timeIntervalSince1970: 0))
+    /// Since this instant the wall clock has not been set: it has advanced with the monotonic clock.
+    private var steadySince: Instant?
+    /// Whether the wall clock was set since the machine began.
+    private var wasClockSet = false
+    /// Until when nothing starts that is not urgent, as the process may just continue after a sleep (G33).
+    private(set) var quietUntil: Duration?
+    var serverClock = ServerClock()
+
+    init(settings: MachineSettings) {
+        self.settings = settings
+    }
+
+    var uptime: Duration { now.uptime }
+    var policy: TokenRefreshPolicy { settings.policy }
+
+    /// How far the wall clock may differ from the monotonic clock, as its rate is corrected, before it counts as set.
+    static let clockTolerance: TimeInterval = 2
+    /// A sleep that is shorter is none: the two clocks that show it are not read at the same instant.
+    static let shortestSleep: Duration = .seconds(1)
+
+    mutating func advance(to instant: Instant) {
+        let slept = instant.asleep - now.asleep
+        now = instant
+        if steadySince != nil, slept >= Self.shortestSleep { noteWake() }
+        if let start = steadySince {
+            let drift = instant.date.timeIntervalSince(start.date) - (instant.uptime - start.uptime) / .seconds(1)
+            if abs(drift) <= Self.clockTolerance { return }
+            wasClockSet = true
+        }
+        steadySince = instant
+    }
+
+    /// The process has slept, and continues now at the earliest: it was not idle for so long, or nothing woke it. That
+    /// the sleep ended some time ago is possible; then what is not urgent is late by a pause, and nothing else.
+    mutating func noteWake() { quietUntil = now.uptime + policy.wakePause }
+
+    /// Whether what is not urgent waits (G33).
+    var isQuiet: Bool { quietUntil.map { uptime < $0 } ?? false }
+
+    /// Whether this process has seen that the wall clock was not set since a date, which was shown by then.
+    func isSteady(since date: Date, within tolerance: TimeInterval = 0) -> Bool {
+        steadySince.map { date >= $0.date - tolerance && date <= now.date + tolerance } ?? false
+    }
+
+    /// The time that has passed since a stored date. `nil`: not known, as the wall clock was set since. Before the
+    /// start of this process it counts as steady.
+    func timePassed(since date: Date) -> Duration? {
+        guard date.isPlausible, !wasClockSet || isSteady(since: date) else { return nil }
+        return .seconds(max(now.date.timeIntervalSince(date), 0))
+    }
+
+    /// The time since another process recorded an intent, where the wall clock shows it reliably: the process is on
+    /// this host, and the clock has not been set since. `nil`: not known.
+    func age(of intent: RefreshIntent) -> Duration? {
+        guard intent.owner.host == settings.owner.host, isSteady(since: intent.date) else { return nil }
+        return .seconds(now.date.timeIntervalSince(intent.date))
+    }
+
+    /// An earlier instant, on the clocks as they are set now; `nil` is now.
+    func earlier(_ uptime: Duration?) -> Instant {
+        uptime.map { Instant(uptime: $0, date: now.date - (now.uptime - $0) / .seconds(1)) } ?? now
+    }
+
+    /// When tokens from the store expire, by the clock of their expiry: the server's, as far as that is known.
+    /// `sighting`: when the store held the tokens before them. The server's own clock needs no such check.
+    func expiry(ofStored bundle: TokenBundle, after sighting: StoreSighting? = nil) -> Expiry {
+        let isCertain = serverClock.isKnown && bundle.isDatedByServer
+        let skew = bundle.isDatedByDevice ? 0 : serverClock.skew(at: now) ?? bundle.clockSkew
+        return Expiry(stored: bundle, at: now, skew: skew, after: isCertain ? nil : sighting, policy: policy)
+    }
+}
+
+/// Two clocks are equal when rules find the same in both: `now` is set by each event.
+extension MachineClock: Hashable {
+    static func == (first: MachineClock, second: MachineClock) -> Bool {
+        first.settings == second.settings && first.steadySince == second.steadySince
+            && first.wasClockSet == second.wasClockSet && first.serverClock == second.serverClock
+            && first.quietUntil == second.quietUntil
+    }
+
+    /// Feeds what equality compares, but for the settings: machines with different settings are rarely compared.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(steadySince)
+        hasher.combine(serverClock)
+    }
+}
