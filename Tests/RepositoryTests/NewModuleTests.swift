@@ -81,7 +81,7 @@ import Testing
             try HouseRulesTests().`the name of a test is a sentence in backticks`(folder: "Tests")
             let files = try SourceFile.all(in: "Modules")
             let imported = Set(files.flatMap { ImportScanner.imports(in: $0.source).map(\.module) })
-            #expect(imported == ["ConcurrencyPrimitives", "NetworkCore"])
+            #expect(imported == ["NetworkCore"])
             #expect(!files.contains { $0.source.localizedCaseInsensitiveContains("parcel") })
         }
     }

@@ -76,9 +76,9 @@ extension SettingSources {
             guard let path else { return .file(folder: nil) }
             guard !path.value.isEmpty else { throw path.error("must name a folder") }
             return .file(folder: URL(fileURLWithPath: path.value, isDirectory: true))
-        case let name:
+        default:
             #if os(Linux)
-            if name == "keyring" { return .keyring }
+            if self[.store]?.value == "keyring" { return .keyring }
             #endif
             throw unknown(.store, expected: "one of \(StoreChoice.names.joined(separator: ", "))")
         }

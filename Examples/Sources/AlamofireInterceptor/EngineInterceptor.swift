@@ -1,6 +1,5 @@
 public import Alamofire
 public import AuthInterface
-import ConcurrencyPrimitives
 public import Foundation
 
 #if canImport(FoundationNetworking)
@@ -26,8 +25,7 @@ public import FoundationNetworking
 public final class EngineInterceptor: RequestInterceptor, RedirectHandler {
     private let provider: any TokenProvider
     private let origin: Origin?
-    /// The latest tokens: the field of a refused request says which one it carried.
-    private let tokens = Locked<[SessionToken]>([])
+    private let tokens = LatestTokens()
 
     /// - Parameters:
     ///   - provider: The engine.
@@ -48,9 +46,7 @@ public final class EngineInterceptor: RequestInterceptor, RedirectHandler {
         Task { [provider, tokens] in
             do {
                 let token = try await provider.token()
-                tokens.withLock { tokens in
-                    if !tokens.contains(where: { $0.value == token.value }) { tokens = tokens.suffix(7) + [token] }
-                }
+                await tokens.add(token)
                 var request = urlRequest
                 request.setValue("Bearer \(token.value)", forHTTPHeaderField: "Authorization")
                 completion(.success(request))
@@ -65,17 +61,19 @@ public final class EngineInterceptor: RequestInterceptor, RedirectHandler {
         _ request: Request, for session: Session, dueTo error: any Error,
         completion: @escaping @Sendable (RetryResult) -> Void
     ) {
-        let field = request.request?.value(forHTTPHeaderField: "Authorization")
-        guard request.retryCount == 0, let response = request.response, response.statusCode == 401,
-            let token = tokens.withLock({ $0.last { "Bearer \($0.value)" == field } })
+        guard request.retryCount == 0, let sent = request.request, let response = request.response,
+            response.statusCode == 401
         else { return completion(.doNotRetry) }
         let challenge = response.value(forHTTPHeaderField: "WWW-Authenticate") ?? ""
-        let refusal = TokenRefusal(
-            of: token,
-            // Without the query: it may be a secret.
-            endpoint: "\(request.request?.httpMethod ?? "GET") \(request.request?.url?.path ?? "")",
-            saysTokenIsInvalid: challenge.contains("invalid_token"), status: 401)
-        Task { [provider] in
+        Task { [provider, tokens] in
+            guard let token = await tokens.token(in: sent.value(forHTTPHeaderField: "Authorization")) else {
+                return completion(.doNotRetry)
+            }
+            let refusal = TokenRefusal(
+                of: token,
+                // Without the query: it may be a secret.
+                endpoint: "\(sent.httpMethod ?? "GET") \(sent.url?.path ?? "")",
+                saysTokenIsInvalid: challenge.contains("invalid_token"), status: 401)
             do {
                 _ = try await provider.replacement(after: refusal)
                 completion(.retry)
@@ -93,6 +91,17 @@ public final class EngineInterceptor: RequestInterceptor, RedirectHandler {
         let (old, new) = (task.originalRequest?.url.flatMap(Origin.init), request.url.flatMap(Origin.init))
         completion(old == new ? request : nil)
     }
+}
+
+/// The latest tokens: the field of a refused request says which one it carried.
+private actor LatestTokens {
+    private var tokens: [SessionToken] = []
+
+    func add(_ token: SessionToken) {
+        if !tokens.contains(where: { $0.value == token.value }) { tokens = tokens.suffix(7) + [token] }
+    }
+
+    func token(in field: String?) -> SessionToken? { tokens.last { "Bearer \($0.value)" == field } }
 }
 
 /// Scheme, host and port: a token belongs to one of these.

@@ -50,7 +50,7 @@ struct FleetTests {
         await fleet.finish()
         await database.finish()
         print(
-            "fleet: \(Self.size) processes, 1 killed, 1 restart, \(server.requests) refreshes, "
+            "fleet: \(Self.size) processes, 1 killed, 1 restart, \(server.refreshes) refreshes, "
                 + "\(fleet.count(" adopted")) adopted, \(fleet.count(" unsaved")) unsaved")
 
         let newest = TokenBundle.fleet(Self.goal)

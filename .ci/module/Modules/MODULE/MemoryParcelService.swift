@@ -1,9 +1,8 @@
-import ConcurrencyPrimitives
 public import NetworkCore
 
 /// Keeps parcels in memory, for previews and for the tests of what holds a service.
-public final class MemoryParcelService: ParcelService {
-    private let stored: Locked<[Parcel]>
+public actor MemoryParcelService: ParcelService {
+    private var stored: [Parcel]
     private let failure: NetworkError?
 
     /// Creates the service.
@@ -12,20 +11,20 @@ public final class MemoryParcelService: ParcelService {
     ///   - content: What is stored, newest first.
     ///   - failure: The error of every call. `nil`: calls succeed.
     public init(_ content: [Parcel] = [], failure: NetworkError? = nil) {
-        stored = Locked(content)
+        stored = content
         self.failure = failure
     }
 
     /// The first of what is stored.
     public func parcels(limit: Int) async throws -> [Parcel] {
         try check()
-        return stored.withLock { Array($0.prefix(limit)) }
+        return Array(stored.prefix(limit))
     }
 
     /// What is stored under the identifier, or an error with status 404.
     public func parcel(_ id: Parcel.ID) async throws -> Parcel {
         try check()
-        guard let parcel = stored.withLock({ $0.first { $0.id == id } }) else {
+        guard let parcel = stored.first(where: { $0.id == id }) else {
             throw NetworkError(.unacceptableStatus, response: HTTPResponseHead(status: 404))
         }
         return parcel
@@ -35,13 +34,11 @@ public final class MemoryParcelService: ParcelService {
     @discardableResult
     public func create(_ draft: ParcelDraft) async throws -> Parcel {
         try check()
-        return stored.withLock { stored in
-            let used = Set(stored.map(\.id))
-            let id = (1...).lazy.map(String.init).first { !used.contains($0) } ?? ""
-            let parcel = Parcel(id: id, title: draft.title)
-            stored.insert(parcel, at: 0)
-            return parcel
-        }
+        let used = Set(stored.map(\.id))
+        let id = (1...).lazy.map(String.init).first { !used.contains($0) } ?? ""
+        let parcel = Parcel(id: id, title: draft.title)
+        stored.insert(parcel, at: 0)
+        return parcel
     }
 
     private func check() throws {
