@@ -58,6 +58,8 @@ struct PhotoCommand: AsyncParsableCommand {
 
     /// Checks the file before anything is sent.
     private func checkFile() throws {
+        let folder = URL(fileURLWithPath: file).deletingLastPathComponent().path
+        guard FileManager.default.fileExists(atPath: folder) else { throw Failure("\(folder) does not exist", .output) }
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: file, isDirectory: &isFolder) else { return }
         guard !isFolder.boolValue else { throw Failure("\(file) is a folder; name a file", .output) }
