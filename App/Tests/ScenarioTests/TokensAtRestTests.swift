@@ -28,7 +28,9 @@ import Testing
                 "HOME": "", "TMPDIR": "tmp", "XDG_RUNTIME_DIR": "runtime", "XDG_STATE_HOME": "state",
                 "XDG_CACHE_HOME": "cache", "XDG_CONFIG_HOME": "config", "XDG_DATA_HOME": "data",
             ].mapValues { url.appendingPathComponent($0).path }
-            return ProcessInfo.processInfo.environment.merging(folders) { $1 }
+            // And none of them uses the keyring of the user.
+            let own = folders.merging(["ARTICLES_STORE": "file"]) { $1 }
+            return ProcessInfo.processInfo.environment.merging(own) { $1 }
         }
 
         /// Starts a program, and waits for its end.
