@@ -46,10 +46,28 @@ import _CryptoExtras
         return try JSONDecoder().decode(VerificationKeySet.self, from: Data(set.utf8)).keys
     }
 
-    /// Keys and what they have signed: of RFC 7515, appendices A.2 and A.3. `IDTokenTests` has the other kinds.
+    /// Keys and what they have signed: of RFC 7515, appendices A.2, A.3 and A.4, and of RFC 8037, appendix A.4.
     static let examples = [
         (rsaKey, "eyJhbGciOiJSUzI1NiJ9.\(payload).\(rsaSignature)"),
         (pointKey, "eyJhbGciOiJFUzI1NiJ9.\(payload).\(pointSignature)"),
+        (
+            """
+            {"kty":"EC","crv":"P-521",\
+            "x":"AekpBQ8ST8a8VcfVOTNl353vSrDCLLJXmPk06wTjxrrjcBpXp5EOnYG_NjFZ6OvLFV1jSfS9tsz4qUxcWceqwQGk",\
+            "y":"ADSmRA43Z1DSNx_RvcLI87cdL07l6jQyyBXMoxVg_l2Th-x3S1WDhjDly79ajL4Kkd0AZMaZmh9ubmf63e3kyMj2"}
+            """,
+            """
+            eyJhbGciOiJFUzUxMiJ9.UGF5bG9hZA.AdwMgeerwtHoh-l192l60hp9wAHZFVJbLfD_UxMi70cwnZOYaRI1bKPWROc-mZZqwqT2SI-KGDKB\
+            34XO0aw_7XdtAG8GaSwFKdCAPZgoXD2YBJZCPEX3xKpRwcdOO8KpEHwJjyqOgzDO7iKvU8vcnwNrmxYbSW9ERBXukOXolLzeO_Jn
+            """
+        ),
+        (
+            #"{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}"#,
+            """
+            eyJhbGciOiJFZERTQSJ9.RXhhbXBsZSBvZiBFZDI1NTE5IHNpZ25pbmc.hgyY0il_MGCjP0JzlnLWG1PPOt7-09PGcvMg3AIbQR6dWbhijc\
+            NR4ki4iylGjg5BhVsPt9g7sVvpAr_MuM0KAg
+            """
+        ),
     ]
 
     @Test(arguments: examples)

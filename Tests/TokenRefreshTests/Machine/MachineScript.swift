@@ -13,11 +13,11 @@ import Testing
 /// ```
 struct MachineScript {
     /// The date at which each script starts.
-    static let start = Date(timeIntervalSince1970: 1_800_000_000)
+    static let start: Date = Date(timeIntervalSince1970: 1_800_000_000)
 
     var machine: RefreshStateMachine
     var uptime: Duration = .seconds(1_000)
-    var date = Self.start
+    var date: Date = start
     /// How much of the uptime the device has slept.
     var asleep: Duration = .zero
     /// The timers that are set.

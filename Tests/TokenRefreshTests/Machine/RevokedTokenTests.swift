@@ -170,10 +170,11 @@ extension String {
         let script = MachineScript(isShared: true)
         let (now, later) = (SessionOrdinal(at: script.date), SessionOrdinal(at: script.date + 60))
         let bob = StoredSession.active(.stored("bob", 0, ordinal: later))
-        for (read, noted, ordinal) in [
-            (Result.failure(TokenStoreError.locked), nil as SessionOrdinal?, now.previous),
-            (.failure(.locked), later, later), (.success(.empty), nil, .unknown.next), (.success(bob), nil, later),
-        ] {
+        let rows: [(Result<StoredSession, TokenStoreError>, SessionOrdinal?, SessionOrdinal)] = [
+            (.failure(.locked), nil, now.previous), (.failure(.locked), later, later),
+            (.success(.empty), nil, SessionOrdinal.unknown.next), (.success(bob), nil, later),
+        ]
+        for (read, noted, ordinal) in rows {
             var script = script
             script.readOrder(read, noted: noted)
             #expect(script.signOut(1) == ["delete", "signedOut byUser"])
