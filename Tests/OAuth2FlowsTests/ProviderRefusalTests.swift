@@ -91,7 +91,7 @@ import Testing
         (#""invalid_grant","error_subtype":"invalid_rapt""#, StepUpChallenge(.interaction, suberror: "invalid_rapt")),
         (#""interaction_required""#, StepUpChallenge(.interaction)),
         (#""login_required","scope":"a b""#, StepUpChallenge(.init(rawValue: "login_required"), scope: "a b")),
-        (#""mfconsent_required""#, StepUpChallenge(.init(rawValue: "mfconsent_required"))),
+        (#""mfa_required""#, StepUpChallenge(.init(rawValue: "mfa_required"))),
         (#""consent_required""#, StepUpChallenge(.init(rawValue: "consent_required"))),
     ]
 

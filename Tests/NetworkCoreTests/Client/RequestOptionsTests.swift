@@ -35,7 +35,7 @@ struct RequestOptionsTests {
 
     @Test func `the deadline is the caller's, else the endpoint's, else the client's`() async throws {
         let transport = StubTransport(Array(repeating: .any ~> .status(204), count: 4))
-        let client = NetworkClient(transport)
+        let client = NetworkClient(transport, clock: clock)
         let call = Endpoint<Void>.get("x")
         try await client.send(call)
         try await client.send(call.timeout(.seconds(120)))

@@ -160,7 +160,7 @@ import Testing
         #expect(script.ask(2) == ["2: ada g2"])
 
         // G12: the store may have it all the same, and what was refreshed from it is used in place of it.
-        #expect(spent.wrote(.superseded(by: .active(.stored("ada", 2)))) == [])
+        #expect(spent.wrote(.superseded(by: .active(.stored("ada", 2)))) == ["check"])
         #expect(spent.ask(2) == ["2: ada g2"])
         #expect(spent.refresh(3, reading: .stored("ada", 2)) == ["call g2"])
         #expect(spent.lastRequest?.refreshToken == "refresh-ada-2")
