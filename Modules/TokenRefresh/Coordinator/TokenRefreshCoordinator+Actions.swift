@@ -158,4 +158,27 @@ extension TokenRefreshCoordinator {
             return core.machine.handle(.timerFired(timer), at: now)
         }
     }
+
+    // MARK: Work under way
+
+    /// Whether the store holds the newest tokens, none are about to be received, and it holds none that are to be
+    /// removed.
+    var hasStored: Bool {
+        let status = status
+        return status.isStored && !status.isRefreshing && !status.isSignOutPending
+    }
+
+    /// Waits until no refresh and no write is under way, and then for more. Returns whether all of that has ended
+    /// within the limit.
+    func isIdle(
+        within limit: Duration,
+        then more: @escaping @Sendable (TokenRefreshCoordinator) async -> Void = { _ in }
+    ) async -> Bool {
+        let isDone = try? await clock.withDeadline(clock.uptime + limit) {
+            guard case .done = await self.response(to: { .requested(.settle, $0) }) else { return false }
+            await more(self)
+            return !Task.isCancelled
+        }
+        return isDone ?? false
+    }
 }
