@@ -115,7 +115,8 @@ let tests: [Target] = [
         ]),
         path: "Tests/Endurance/Driver"
     ),
-    // Run against a provider that is not ours: `make test-provider`. Skipped without it. `Endurance` is run as a process.
+    // Run against a provider that is not ours: `make test-provider`. Skipped without it. `Endurance` is run as a
+    // process.
     .testTarget(
         name: "ProviderTests",
         dependencies: uses([

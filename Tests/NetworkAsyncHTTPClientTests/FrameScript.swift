@@ -1,8 +1,8 @@
 #if AsyncHTTPClient
 import NIOCore
 
-/// The frames of HTTP/2 that a server sends, valid or not: the first bytes of a connection, and what follows the head of
-/// a request on its stream.
+/// The frames of HTTP/2 that a server sends, valid or not: the first bytes of a connection, and what follows the head
+/// of a request on its stream.
 struct FrameScript: Sendable {
     var opening: [Frame] = [.settings([])]
     var response: [Frame]

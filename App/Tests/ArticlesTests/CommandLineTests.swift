@@ -93,12 +93,6 @@ import FoundationNetworking
         #expect(Failure(NetworkError(.fileFailed, reason: "x")).status == .output)
     }
 
-    @Test(.server) func `a token of the environment that is refused is named, and not a sign-in`() async throws {
-        let run = try await home.run(["status"] + base, ["ARTICLES_TOKEN": "refused"])
-        #expect(run.status == 77 && run.output.contains("the server does not accept the token in ARTICLES_TOKEN"))
-        #expect(!run.output.contains("articles login"))
-    }
-
     @Test(.server) func `a sign-in makes the state folder, and says when nothing is kept`() async throws {
         let state = home.location("disk/of/mine")
         let environment = ["XDG_STATE_HOME": state]

@@ -3,7 +3,8 @@ public import NetworkCore
 public import OAuth2Flows
 public import TokenRefresh
 
-/// For an OAuth 2.0 server that binds tokens to a key (DPoP, RFC 9449), so that a stolen one is useless. Copy all of it.
+/// For an OAuth 2.0 server that binds tokens to a key (DPoP, RFC 9449), so that a stolen one is useless. Copy all of
+/// it.
 ///
 /// The sign-in makes the key of the session, the refresh and each request prove it, and the end of the session deletes
 /// it. All three share one prover, which keeps the nonces of the servers.

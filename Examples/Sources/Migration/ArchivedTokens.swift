@@ -2,8 +2,8 @@ import AuthInterface
 import Foundation
 
 /// Auth0.swift and AppAuth keep an archive of `NSKeyedArchiver`. This class stands in for theirs, so that neither is
-/// linked: it has the keys of `Credentials` (`A0Credentials` in Objective-C), of `OIDAuthState` and of its responses, and
-/// decodes nothing but the tokens.
+/// linked: it has the keys of `Credentials` (`A0Credentials` in Objective-C), of `OIDAuthState` and of its responses,
+/// and decodes nothing but the tokens.
 final class ArchivedTokens: NSObject, NSSecureCoding {
     static var supportsSecureCoding: Bool { true }
 

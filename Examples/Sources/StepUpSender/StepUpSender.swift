@@ -15,8 +15,8 @@ public import NetworkCore
 /// let receipt = try await sender.send(.transfer(amount))
 /// ```
 public actor StepUpSender {
-    /// Signs the user in again, and passes the tokens to `AuthSession.stepUp(_:)`. Without a refresh token it throws, as
-    /// the sign-in has to ask for one (`offline_access`): the calls fail with that error, and nothing changes.
+    /// Signs the user in again, and passes the tokens to `AuthSession.stepUp(_:)`. Without a refresh token it throws,
+    /// as the sign-in has to ask for one (`offline_access`): the calls fail with that error, and nothing changes.
     public typealias StepUp = @Sendable (StepUpChallenge) async throws -> Void
 
     private let network: any NetworkService
@@ -26,7 +26,7 @@ public actor StepUpSender {
 
     /// - Parameters:
     ///   - network: The service with the session's tokens.
-    ///   - stepUp: Shows the page. Where the user closes it, it throws, the waiting calls fail so, and the session stays.
+    ///   - stepUp: Shows the page. Where the user closes it, it throws: the waiting calls fail, and the session stays.
     public init(network: any NetworkService, stepUp: @escaping StepUp) {
         self.network = network
         self.stepUp = stepUp

@@ -5,9 +5,9 @@ import Foundation
 /// process that may be under way.
 ///
 /// A call outlives its attempt: at the deadline the waiters fail, and the call goes on until it has ended or is
-/// abandoned (rule 2, G8). The key outlives the call, until a response has brought tokens: a later call may get those of
-/// an earlier one (G12). Where another process has stored an intent, its call may be under way: rule 4 says from when on
-/// one more may be made.
+/// abandoned (rule 2, G8). The key outlives the call, until a response has brought tokens: a later call may get those
+/// of an earlier one (G12). Where another process has stored an intent, its call may be under way: rule 4 says from
+/// when on one more may be made.
 struct CallLedger: Hashable, Sendable {
     /// The intent of a call that may be under way in another process, and when this process first saw it.
     private struct Rival: Hashable {

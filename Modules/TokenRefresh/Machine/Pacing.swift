@@ -3,10 +3,10 @@ import ConcurrencyPrimitives
 
 /// The failures of a session, and when its next attempt may start (G6).
 ///
-/// After a failure no attempt starts for a pause: that of the backoff, of the server, of an ambiguous refusal (G4) or of
-/// a demand on the user (G32), whichever is the longest. What another process, or an earlier run of this one, has stored
-/// of its failures counts as an own one (rule 7). A refresh ends a row of failures; new tokens end what the refusals of
-/// the tokens before them have shown.
+/// After a failure no attempt starts for a pause: that of the backoff, of the server, of an ambiguous refusal (G4) or
+/// of a demand on the user (G32), whichever is the longest. What another process, or an earlier run of this one, has
+/// stored of its failures counts as an own one (rule 7). A refresh ends a row of failures; new tokens end what the
+/// refusals of the tokens before them have shown.
 struct Pacing: Hashable, Sendable {
     /// The last failed attempt.
     struct Failure: Hashable, Sendable {

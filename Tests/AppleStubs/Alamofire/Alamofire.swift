@@ -6,8 +6,8 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-// The declarations of Alamofire 5.11 that the example AlamofireInterceptor uses, as its sources have them. The package is
-// no dependency of this one. See the stub of Darwin for what such a stub shows.
+// The declarations of Alamofire 5.11 that the example AlamofireInterceptor uses, as its sources have them. The package
+// is no dependency of this one. See the stub of Darwin for what such a stub shows.
 
 public protocol RequestAdapter: Sendable {
     func adapt(

@@ -57,7 +57,8 @@ struct TokenFolderTests: TemporaryStoreTests {
     private static let ended = StoredSession.tombstone(
         SessionTombstone(session: SessionID(rawValue: "session-1"), reason: .byUser, date: Date()))
 
-    /// What is stored in the folder that was used and in the one that takes its place, and whether that is a copy of it.
+    /// What is stored in the folder that was used and in the one that takes its place, and whether that is a copy of
+    /// it.
     private static let replacements: [(used: StoredSession, found: StoredSession, isCopy: Bool)] = [
         (.active(.numbered(1)), .active(.numbered(1)), true), (.active(.numbered(1)), .active(.numbered(2)), true),
         (.active(.numbered(2)), .active(.numbered(1)), false), (ended, .active(.numbered(2)), false),

@@ -80,8 +80,8 @@ import Testing
         #expect(script.refused(2, script.token("ada", 0)) == ["2: sessionEnded"])
     }
 
-    /// Tokens, as "ada 1 @7": generation 1 of a session with the ordinal 7; "+30" is of an earlier version, whose session
-    /// began 30 s after the start, and "?" of one that says neither. Ends, as "ada end expired @7".
+    /// Tokens, as "ada 1 @7": generation 1 of a session with the ordinal 7; "+30" is of an earlier version, whose
+    /// session began 30 s after the start, and "?" of one that says neither. Ends, as "ada end expired @7".
     private func content(_ text: String) -> StoredSession {
         let parts = text.split(separator: " ").map(String.init)
         let (script, user, place) = (FollowerScript(), parts[0] == "none" ? "" : parts[0], parts[parts.count - 1])

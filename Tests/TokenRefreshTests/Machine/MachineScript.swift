@@ -69,8 +69,8 @@ struct MachineScript {
         return texts
     }
 
-    // Where a request or a response comes `after` some time, what timers do until then is left out of the texts. Where it
-    // says `isStored`, the write under way then succeeds or fails.
+    // Where a request or a response comes `after` some time, what timers do until then is left out of the texts. Where
+    // it says `isStored`, the write under way then succeeds or fails.
 
     /// `serverDate`: noted before.
     mutating func ask(_ waiter: Int, after time: Duration? = nil, serverDate: Date? = nil) -> [String] {

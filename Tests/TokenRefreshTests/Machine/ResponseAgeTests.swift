@@ -117,8 +117,8 @@ import Testing
         return script
     }
 
-    /// A call with a key that another process has used since counts from that one's call. Where the clock was set since,
-    /// it counts from the instant at which the key was made here: nothing makes it older.
+    /// A call with a key that another process has used since counts from that one's call. Where the clock was set
+    /// since, it counts from the instant at which the key was made here: nothing makes it older.
     @Test(
         arguments: [
             (0, 0, 190, true), (-30 * 86_400, 0, 190, true), (-30 * 86_400, 0, 210, false), (30 * 86_400, 0, 190, true),

@@ -1,8 +1,8 @@
 import ArgumentParser
 
 extension ArticlesCommand {
-    /// Rejects a command that does not exist. ArgumentParser shows the help of another one for `help nope`, and suggests
-    /// names of options only.
+    /// Rejects a command that does not exist. ArgumentParser shows the help of another one for `help nope`, and
+    /// suggests names of options only.
     ///
     /// - Throws: ``Failure``, with the command that has a similar name.
     static func checkCommand(in arguments: [String]) throws {
@@ -25,7 +25,8 @@ extension ArticlesCommand {
 }
 
 extension String {
-    /// The name from which at most two characters must be removed, or to which they must be added. `nil`: there is none.
+    /// The name from which at most two characters must be removed, or to which they must be added. `nil`: there is
+    /// none.
     func similar(among names: [String]) -> String? {
         let distances = names.map { $0.difference(from: self).count }
         return zip(names, distances).min { $0.1 < $1.1 }.flatMap { $0.1 <= 2 ? $0.0 : nil }
