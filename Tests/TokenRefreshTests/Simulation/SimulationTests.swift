@@ -44,7 +44,7 @@ import Testing
         let found = run.go(seed: 1, steps: 2_000_000)
         let world = try #require(found)
         let violation = try #require(world.violation)
-        #expect(laws.contains(violation.law), "\(violation)")
+        #expect(laws.contains(violation.law), "\(world.dump)")
         #expect(world.dump.contains("BROKEN \(violation.law.rawValue)"))
     }
 }

@@ -177,6 +177,10 @@ struct World {
         if case .signIn(_, let session, _) = event, let bundle = processes[process].bundle {
             server[session].ordinal = bundle.ordinal
         }
+        // The end of a session that was never published may be no news.
+        if before.session != nil, processes[process].bundle == nil {
+            processes[process].notes.endedAt = server.families.count
+        }
         for action in actions { perform(action, process, before) }
         checkLoss(process, actions)
         checkLaws(process, before)
