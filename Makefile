@@ -209,6 +209,10 @@ bench-debug: setup-bench $(PINS) ## Measure a debug build: make bench-debug ONLY
 bench-build: ## Measure how long builds take, and what the modules add to a program
 	@.ci/bench-build
 
+.PHONY: bench-cpu
+bench-cpu: ## Show where a command spends the processor, by module and kind: make bench-cpu OF=run
+	@.ci/bench-cpu make $(or $(OF),test)
+
 .PHONY: typecheck-apple
 typecheck-apple: ## Parse the code for Apple platforms, and typecheck it against stubs
 	Tests/AppleStubs/typecheck

@@ -197,11 +197,14 @@ let tests: [Target] = [
     ),
 ]
 
+/// The guide, so that a package index makes its pages. It has no code, and is no product.
+let guide: [Target] = [.target(name: "Latchkey", path: "Documentation")]
+
 /// `LATCHKEY_MODULE=NetworkCore swift test` builds that module, its tests and what they need: see
 /// `make test-NetworkCore`. Several are separated by commas. Names that are not targets here change nothing:
 /// `App/Package.swift` reads the same variable for its own targets.
 let targets: [Target] = {
-    let all = modules + systemLibraries + tests
+    let all = modules + guide + systemLibraries + tests
     let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
     let chosen = (Context.environment["LATCHKEY_MODULE"] ?? "").split(separator: ",")
     var pending = chosen.flatMap { ["\($0)", "\($0)Tests"] }.filter { byName[$0] != nil }

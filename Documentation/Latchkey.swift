@@ -1,0 +1,1 @@
+// The guide has no code: its pages are in Latchkey.docc.
