@@ -220,7 +220,7 @@ public enum StoreChoice: Sendable, Hashable {
     /// In memory, for the lifetime of the process.
     case memory
 
-    #if os(Linux)
+    #if os(Linux) && !canImport(Security)
     /// In the desktop's keyring.
     case keyring
     #endif
@@ -240,7 +240,7 @@ public enum StoreChoice: Sendable, Hashable {
             return FileSessionJournal(
                 application: application, account: account, storeName: tokens.path, apartFrom: tokens)
         case .memory: return nil
-        #if os(Linux)
+        #if os(Linux) && !canImport(Security)
         case .keyring:
             return FileSessionJournal(application: application, account: account, storeName: "the keyring")
         #endif
@@ -257,7 +257,7 @@ public enum StoreChoice: Sendable, Hashable {
         case .file(let folder?): return FileTokenStore(folder: folder, account: account)
         case .file(nil): return FileTokenStore(application: AppConfiguration.applicationName, account: account)
         case .memory: return MemoryTokenStore()
-        #if os(Linux)
+        #if os(Linux) && !canImport(Security)
         case .keyring:
             return SecretServiceTokenStore(application: AppConfiguration.applicationName, account: account)
         #endif

@@ -2,7 +2,7 @@ import AuthInterface
 import Foundation
 
 extension StoreChoice {
-    #if os(Linux)
+    #if os(Linux) && !canImport(Security)
     /// The stores that a setting can name.
     public static let names = ["file", "keyring", "memory"]
     #else
@@ -15,9 +15,8 @@ extension AppConfiguration {
     /// The configuration for a session that no setting places: with the desktop's keyring where the session is in it,
     /// or begins and there is one. A session in a file stays there.
     ///
-    /// - Parameter isSignIn: Whether a session may begin. Then the folder that `XDG_STATE_HOME` names is made too, if
-    /// it
-    ///   is missing (XDG Base Directory Specification 0.8, §3).
+    /// - Parameter isSignIn: Whether a session may begin. Then the folder that `XDG_STATE_HOME` names is made too, where
+    ///   it is missing (XDG Base Directory Specification 0.8, §3).
     /// - Returns: The configuration.
     public func choosingStore(forSignIn isSignIn: Bool) async -> AppConfiguration {
         let environment = ProcessInfo.processInfo.environment
@@ -26,7 +25,7 @@ extension AppConfiguration {
             try? FileManager.default.createDirectory(
                 atPath: state, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         }
-        #if os(Linux)
+        #if os(Linux) && !canImport(Security)
         guard !isStoreNamed, let file, !FileManager.default.fileExists(atPath: file.path) else { return self }
         var other = self
         other.store = .keyring
