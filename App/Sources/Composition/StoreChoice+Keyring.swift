@@ -15,8 +15,8 @@ extension AppConfiguration {
     /// The configuration for a session that no setting places: with the desktop's keyring where the session is in it,
     /// or begins and there is one. A session in a file stays there.
     ///
-    /// - Parameter isSignIn: Whether a session may begin. Then the folder that `XDG_STATE_HOME` names is made too, where
-    ///   it is missing (XDG Base Directory Specification 0.8, §3).
+    /// - Parameter isSignIn: Whether a session may begin. Then the folder that `XDG_STATE_HOME` names is made, where it
+    ///   is missing (XDG Base Directory Specification 0.8, §3).
     /// - Returns: The configuration.
     public func choosingStore(forSignIn isSignIn: Bool) async -> AppConfiguration {
         let environment = ProcessInfo.processInfo.environment
