@@ -74,7 +74,7 @@ extension Law {
             .otherSignIn, .newest, .follows, .service:
             [.damage, .stepUps]
         case .clock, .windows, .sharing, .newerStored: .stepUps
-        case .follower: .damage
+        case .follower, .lost: .damage
         case .stepUp: [.damage, .failingWrites]
         default: []
         }
