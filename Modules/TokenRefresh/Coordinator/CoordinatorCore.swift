@@ -41,7 +41,7 @@ struct CoordinatorCore {
         let lost = leases.filter(\.value.lease.isLost).map(\.key)
         guard !lost.isEmpty else { return [] }
         return withdrawCalls(now, because: "the lease of the shared store was lost")
-            + lost.flatMap { machine.handle(.leaseLost($0), at: now) }
+            + lost.flatMap { machine.handle(.lease(.lost($0)), at: now) }
     }
 
     /// The system is about to suspend the process.

@@ -56,7 +56,7 @@ extension TokenRefreshCoordinator {
             let hasBegun = Race<Void>()
             let wait = Task { [weak self] in
                 await hasBegun.value()
-                return await access.lease(waitingAtMost: limit) { [weak self] in self?.send(.leaseHeld($0)) }
+                return await access.lease(waitingAtMost: limit) { [weak self] in self?.send(.lease(.held(by: $0))) }
             }
             let token = activity.begin("refresh of a shared session") { [weak self] in
                 wait.cancel()
@@ -71,7 +71,7 @@ extension TokenRefreshCoordinator {
                 self.hold(held, for: id)
             case .failure(let error):
                 token.end()
-                self?.send(.leaseFailed(id, error))
+                self?.send(.lease(.failed(id, error)))
             }
         }
     }
@@ -80,7 +80,7 @@ extension TokenRefreshCoordinator {
     private func hold(_ lease: HeldLease, for id: AttemptID) {
         run { core, now in
             core.leases[id] = lease
-            let actions = core.machine.handle(.leased(id, identity: lease.lease.identity), at: now)
+            let actions = core.machine.handle(.lease(.taken(id, identity: lease.lease.identity)), at: now)
             return lease.wait.isCancelled ? actions + core.suspend(now) : actions
         }
     }

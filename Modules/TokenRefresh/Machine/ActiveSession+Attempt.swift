@@ -28,11 +28,6 @@ extension ActiveSession {
         context.readStore(for: id)
     }
 
-    /// G13. Another process may have spent the refresh token that the server has rejected: its tokens are in the store.
-    mutating func verify(_ rejection: TokenRefreshError, _ id: AttemptID, _ context: inout Context) {
-        read(id, as: .verifying(rejection, isStale: false), &context)
-    }
-
     /// A write has ended: a read under way may not show it.
     mutating func invalidateRead() {
         switch phase {

@@ -74,7 +74,7 @@ extension ActiveSession {
         if let id = calls.call?.id { _ = callLimitPassed(id, &context) }
         let sent = context.clock.earlier(calls.firstCall?.uptime)
         let hasNewRefreshToken = tokens.refreshToken.map { !$0.isEmpty && $0 != bundle.refreshToken } ?? false
-        calls.startOver(context.clock)
+        calls.startOver()
         guard tokens.accessToken.fitsHeaderField || hasNewRefreshToken else {
             return failAttempt(because: "the new access token is unusable", &context)
         }

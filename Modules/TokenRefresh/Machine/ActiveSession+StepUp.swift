@@ -20,7 +20,7 @@ extension ActiveSession {
         context.reportMissingScope(of: tokens, after: bundle, bundle.session)
         let former = newestBundle
         let new = former.renewed(by: tokens, lifetime: lifetime.duration, context.clock.serverClock, context.now)
-        calls.startOver(context.clock)
+        calls.startOver()
         leaveCall(&context)
         leaveAttempt(&context)
         persistence.steppedUp()

@@ -79,8 +79,9 @@ struct ActiveSession: Hashable, Sendable {
     init(stored bundle: TokenBundle, after earlier: StoreSighting?, _ context: inout Context) {
         window = AccessTokenWindow(stored: bundle, after: earlier, context.clock)
         persistence = .current
-        calls = CallLedger(after: bundle.refreshIntent, context.clock)
+        calls = CallLedger()
         phase = .resting
+        calls.startOver(after: bundle.refreshIntent, context.clock)
         if let failure = bundle.refreshIntent?.failure { pacing.observe(failure, of: bundle.session, &context) }
     }
 

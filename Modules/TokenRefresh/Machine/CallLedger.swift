@@ -20,11 +20,6 @@ struct CallLedger: Hashable, Sendable {
     private var key: CallKey?
     private var rival: Rival?
 
-    init() {}
-
-    /// Of tokens that the store holds.
-    init(after intent: RefreshIntent?, _ clock: MachineClock) { key = intent.map { CallKey(of: $0, clock) } }
-
     // MARK: The key
 
     /// When the first call was made with the key whose response may still arrive.
@@ -44,10 +39,13 @@ struct CallLedger: Hashable, Sendable {
         key.flatMap { $0.isUsed ? $0.intent(at: $0.firstCall?.date ?? context.now.date, context) : nil }
     }
 
-    /// The tokens of another process are in use, or new ones: the calls before say nothing of them.
-    mutating func startOver(after intent: RefreshIntent? = nil, _ clock: MachineClock) {
+    /// Tokens that the store holds are in use, and their intent: the calls before say nothing of them.
+    mutating func startOver(after intent: RefreshIntent?, _ clock: MachineClock) {
         key = intent.map { CallKey(of: $0, clock) }
     }
+
+    /// New tokens are in use: there was no call with them.
+    mutating func startOver() { key = nil }
 
     /// The store holds an intent with the refresh token. The time of a call of this process is known exactly, unless
     /// another one has called before it.

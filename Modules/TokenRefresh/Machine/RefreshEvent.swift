@@ -33,16 +33,6 @@ enum RefreshEvent: Sendable {
 }
 
 extension RefreshEvent {
-    static func leased(_ id: AttemptID, identity: String? = nil) -> RefreshEvent {
-        .lease(.taken(id, identity: identity))
-    }
-
-    static func leaseFailed(_ id: AttemptID, _ error: TokenStoreError) -> RefreshEvent { .lease(.failed(id, error)) }
-
-    static func leaseHeld(_ holder: LeaseHolder) -> RefreshEvent { .lease(.held(by: holder)) }
-
-    static func leaseLost(_ id: AttemptID) -> RefreshEvent { .lease(.lost(id)) }
-
     /// The store was read, with the journal beside it.
     static func read(_ purpose: ReadPurpose, _ reading: StoreReading, ownerMayCall: Bool) -> RefreshEvent {
         .read(purpose, reading.result, ownerMayCall: ownerMayCall, ending: reading.ending, noted: reading.noted)
