@@ -77,7 +77,7 @@ extension SettingSources {
             guard !path.value.isEmpty else { throw path.error("must name a folder") }
             return .file(folder: URL(fileURLWithPath: path.value, isDirectory: true))
         default:
-            #if os(Linux) && !canImport(Security)
+            #if !canImport(Security)
             if self[.store]?.value == "keyring" { return .keyring }
             #endif
             throw unknown(.store, expected: "one of \(StoreChoice.names.joined(separator: ", "))")

@@ -220,14 +220,12 @@ public enum StoreChoice: Sendable, Hashable {
     /// In memory, for the lifetime of the process.
     case memory
 
-    #if os(Linux) && !canImport(Security)
-    /// In the desktop's keyring.
-    case keyring
-    #endif
-
     #if canImport(Security)
     /// In the Keychain, in an item of this service and access group; `nil` is the program's own group.
     case keychain(service: String, accessGroup: String?)
+    #else
+    /// In the desktop's keyring.
+    case keyring
     #endif
 
     /// Creates the journal of one session.
@@ -240,13 +238,12 @@ public enum StoreChoice: Sendable, Hashable {
             return FileSessionJournal(
                 application: application, account: account, storeName: tokens.path, apartFrom: tokens)
         case .memory: return nil
-        #if os(Linux) && !canImport(Security)
-        case .keyring:
-            return FileSessionJournal(application: application, account: account, storeName: "the keyring")
-        #endif
         #if canImport(Security)
         case .keychain:
             return FileSessionJournal(application: application, account: account, storeName: "the Keychain")
+        #else
+        case .keyring:
+            return FileSessionJournal(application: application, account: account, storeName: "the keyring")
         #endif
         }
     }
@@ -257,13 +254,12 @@ public enum StoreChoice: Sendable, Hashable {
         case .file(let folder?): return FileTokenStore(folder: folder, account: account)
         case .file(nil): return FileTokenStore(application: AppConfiguration.applicationName, account: account)
         case .memory: return MemoryTokenStore()
-        #if os(Linux) && !canImport(Security)
-        case .keyring:
-            return SecretServiceTokenStore(application: AppConfiguration.applicationName, account: account)
-        #endif
         #if canImport(Security)
         case .keychain(let service, let group):
             return Self.keychainStore(service: service, account: account, accessGroup: group)
+        #else
+        case .keyring:
+            return SecretServiceTokenStore(application: AppConfiguration.applicationName, account: account)
         #endif
         }
     }

@@ -2,12 +2,12 @@ import AuthInterface
 import Foundation
 
 extension StoreChoice {
-    #if os(Linux) && !canImport(Security)
-    /// The stores that a setting can name.
-    public static let names = ["file", "keyring", "memory"]
-    #else
+    #if canImport(Security)
     /// The stores that a setting can name.
     public static let names = ["file", "memory"]
+    #else
+    /// The stores that a setting can name.
+    public static let names = ["file", "keyring", "memory"]
     #endif
 }
 
@@ -25,7 +25,9 @@ extension AppConfiguration {
             try? FileManager.default.createDirectory(
                 atPath: state, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         }
-        #if os(Linux) && !canImport(Security)
+        #if canImport(Security)
+        return self
+        #else
         guard !isStoreNamed, let file, !FileManager.default.fileExists(atPath: file.path) else { return self }
         var other = self
         other.store = .keyring
@@ -40,8 +42,6 @@ extension AppConfiguration {
         } catch {
             return self
         }
-        #else
-        return self
         #endif
     }
 }

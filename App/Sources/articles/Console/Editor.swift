@@ -24,7 +24,8 @@ enum Editor {
         do {
             try await save(before == after ? nil : changes)
         } catch {
-            throw Failure("\(Failure(error).message); what you have written is in \(file)", Failure(error).status)
+            let failure = Failure(error)
+            throw Failure("\(failure.message); what you have written is in \(file)", failure.status)
         }
         try? FileManager.default.removeItem(atPath: file)
     }
