@@ -48,7 +48,7 @@ import Testing
         ("at_hash", #""AAAAAAAAAAAAAAAAAAAAAA""#, "wrongAccessToken"),
     ]
 
-    @Test func `an id token that breaks a rule signs nobody in`() async throws {
+    @Test func `an id token that breaks a rule is no sign-in`() async throws {
         for (name, value, rule) in Self.wrong {
             let error = await signInError { try await signIn { $0[name] = value } }
             #expect(error?.code == .invalidIDToken && (error?.cause as? IDTokenError)?.code.rawValue == rule)
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a device sign-in returns who has signed in, or signs nobody in`(_ isValid: Bool) async throws {
+    func `a device sign-in returns who has signed in, or is refused`(_ isValid: Bool) async throws {
         server.issue(try key.sign(server.claims.merging(isValid ? [:] : ["aud": #""other""#]) { $1 }))
         var signIn = server.deviceSignIn(scope: "openid")
         signIn.idTokens.clock = clock
