@@ -36,9 +36,11 @@ extension World {
     /// G9. A sign-in is replaced by a later sign-in, or by its own end, and never by an earlier one.
     private mutating func checkReplacement(_ process: Int, _ left: SessionID, _ new: SessionID?) {
         guard let new, server[new].ordinal < server[left].ordinal else { return }
-        let family = server[left]
-        // The end of a rejected sign-in, which was never stored, finds the session of the store.
-        if !family.isRetired, processes[process].notes.sawRejection != left {
+        let notes = processes[process].notes
+        // The end of a refused sign-in, which was never stored, finds the session of the store. What is refused is its
+        // refresh token or, where it has none, its access token.
+        let isRefused = notes.sawRejection == left || (!plan.server.givesRefreshTokens && notes.invalid?.session == left)
+        if !server[left].isRetired, !isRefused {
             fail(.backwards, "p\(process + 1) left \(left.rawValue) for the older \(new.rawValue)")
         }
     }
