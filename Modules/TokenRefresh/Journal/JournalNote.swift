@@ -39,7 +39,9 @@ extension StoreContent {
     ) -> SessionJournalEntry {
         guard let settles, !leavesNewer(outcome) else { return entry }
         var entry = entry
-        if bundle == nil, entry.seen?.isUp(to: settles) ?? false { entry.seen = nil }
+        if bundle == nil, let seen = entry.seen, seen.isUp(to: settles) || outcome.hasRemoved(seen.session) {
+            entry.seen = nil
+        }
         // Tokens that have vanished may come back: they end then.
         guard !mayReturn(after: outcome) else { return entry }
         if let pending = entry.pending, pending.ordinal <= settles { entry.pending = nil }
@@ -58,6 +60,13 @@ extension StoreContent {
     /// Whether newer tokens than the rejected ones were found: they are not ended by a rejection, but may be otherwise.
     private func leavesNewer(_ outcome: WriteOutcome) -> Bool {
         if case (.tombstone(_, _, .rejected), .superseded) = (self, outcome) { true } else { false }
+    }
+}
+
+extension WriteOutcome {
+    /// Whether tokens of a session were removed: in a store of one process, an end removes a later session too.
+    fileprivate func hasRemoved(_ session: SessionID) -> Bool {
+        if case .written(let removed?) = self { removed.session == session } else { false }
     }
 }
 

@@ -65,7 +65,7 @@ import Testing
             (.bundle(bob, over: .lower(ends: .second(4))), removed, ["end", "seen bob"]),
             (.bundle(ada, over: .older), written, ["end", "seen ada"]),
             (end, removed, []), (end, written, []), (end, left, []),
-            (signOut(of: .session(ada.session, upTo: .second(4))), removed, ["end", "seen ada"]),
+            (signOut(of: .session(ada.session, upTo: .second(4))), removed, ["end"]),
             (.tombstone(.expired(), at: date, of: .rejected(ada, replacing: nil)), removed, []),
             (.tombstone(.expired(), at: date, of: .rejected(ada, replacing: nil)), left, ["end", "seen ada"]),
             (.bundle(.stored("cat", 0, ordinal: .second(4)), over: .lower(ends: .second(5))), removed, ["seen ada"]),

@@ -155,11 +155,9 @@ extension World {
         let (outcome, new) = store.write(content, isShared: isShared, in: condition(for: process))
         if let perspective { store.content = perspective.unview(store.content) }
         if isTraced { note("store: p\(process + 1) writes, \(outcome); it holds \(store.content.traceText)") }
+        if new != nil, let lost = old.bundle, lost.session != content.session { server[lost.session].isRetired = true }
         if case .active(let bundle)? = new {
             if isShared { checkOrder(process, bundle, over: old) }
-            if let lost = old.bundle, lost.session != bundle.session {
-                server[lost.session].isRetired = true
-            }
             if case .bundle(_, over: .lower(let ends?)) = content { noteEnd(upTo: ends) }
             landed(bundle, process)
         }
