@@ -7,7 +7,6 @@ extension World {
     mutating func checkCall(_ call: Call) {
         let (process, base, token) = (call.process, call.base, call.token)
         let notes = processes[process].notes
-        if !plan.server.givesRefreshTokens { fail(.noToken, "p\(process + 1) calls for \(base.traceText)") }
         checkRivals(of: call)
         let isUnaware = isUnaware(process)
         if isShared, !holdsLease(process), !isUnaware {
@@ -59,9 +58,8 @@ extension World {
         if other.base.generation > call.base.generation, isTolerated(call), plan.tolerance == .sameKey {
             return server.grants[call.token].key == call.key
         }
-        // The wall clock measures how long ago another process recorded its intent.
-        if isClockSet(since: other.since) || now - other.since >= plan.policy.longestCall.milliseconds { return true }
-        return isTolerated(since: other.since) && (plan.tolerance != .sameKey || other.key == call.key)
+        return isOver(since: other.since)
+            || isTolerated(since: other.since) && (plan.tolerance != .sameKey || other.key == call.key)
     }
 
     /// G12, G27. The store holds the intent, and its key is the one of every call until a response has been applied.
@@ -102,18 +100,18 @@ extension World {
 
 /// Damage that one process does to another: the second use of a refresh token.
 extension World {
-    /// Whether the response of an exchange is lost, or its owner has released the lease and the longest call would be
-    /// over.
+    /// Whether the response of an exchange is lost, or its owner has released the lease and the call would be over.
     func isExplained(_ exchange: AuthorizationServer.Exchange) -> Bool {
         switch exchange.fate {
-        case .lost, .crashed: return true
-        case .underWay, .received: break
+        case .lost, .crashed: true
+        case .underWay, .received:
+            exchange.isUnguarded && (isOver(since: exchange.since) || isTolerated(since: exchange.since))
         }
-        guard exchange.isUnguarded else { return false }
-        if isClockSet(since: exchange.since) || now - exchange.since >= plan.policy.longestCall.milliseconds {
-            return true
-        }
-        return isTolerated(since: exchange.since)
+    }
+
+    /// Whether another process takes a call of an instant for ended. It measures the time by the wall clock.
+    private func isOver(since instant: Int) -> Bool {
+        isClockSet(since: instant) || now - instant >= plan.policy.longestCall.milliseconds
     }
 
     /// Whether the server tolerates a call beside one of an instant.
@@ -152,10 +150,8 @@ extension World {
             fail(.keys, "p\(call.process + 1) uses r\(call.token) again, with another key than before")
         }
         // The call of a process that was killed, or has left the session, may arrive after a call that was made since.
-        guard !call.isOrphan, !call.isAbandoned, processes[call.process].current?.bundle.session == call.base.session
-        else {
-            return
-        }
+        let current = processes[call.process].current?.bundle.session
+        guard !call.isOrphan, !call.isAbandoned, current == call.base.session else { return }
         for exchange in grant.exchanges where !isExplained(exchange) && !isTolerated(call) && !isOverLimit(call) {
             guard processes[exchange.process].newest?.session == call.base.session else { continue }
             fail(.reuse, "p\(call.process + 1) uses r\(call.token) again, although p\(exchange.process + 1) lives")

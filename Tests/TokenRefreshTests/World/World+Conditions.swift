@@ -73,10 +73,7 @@ extension World {
         processes[process].isSuspending = false
         processes[process].isSuspended = true
         processes[process].suspendedAt = now
-        if store.lease?.owner == processes[process].owner, plan.lease.claimTime != nil, store.lease?.silentSince == nil
-        {
-            store.lease?.silentSince = now
-        }
+        if store.lease?.owner == processes[process].owner, canCutLease { store.lease?.silentSince = now }
     }
 
     mutating func resume(_ process: Int) {

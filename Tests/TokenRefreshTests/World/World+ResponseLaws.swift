@@ -69,32 +69,27 @@ extension World {
     mutating func checkKind(_ process: Int, _ request: DeviceProcess.Request, _ response: RefreshResponse) {
         var text: String { "p\(process + 1) #\(request.waiter) \(request.kind) gets \(response.text)" }
         switch (request.kind, response) {
-        case (_, .cancelled): return
-        case (.token, .token), (.replacement, .token), (.signIn, .done), (.signOut, .done), (.settle, .done): return
-        case (.refresh, .state(.signedIn)), (.refresh, .state(.signedOut)): return
+        case (_, .cancelled), (.token, .token), (.replacement, .token), (.refresh, .state(.signedIn)),
+            (.refresh, .state(.signedOut)), (.signIn, .done), (.signOut, .done), (.settle, .done):
+            break
         case (.restore, .state(let state)):
             if state != processes[process].announced { fail(.calls, "\(text) in place of the state") }
-            return
         case (_, .failed(let error)):
+            if !Self.errors(of: request.kind).contains(error.code) { fail(.calls, "\(text) which it never may") }
             if error.retryAfter == nil, [.refreshUnavailable, .stepUpRequired, .unauthorized].contains(error.code) {
-                return fail(.calls, "\(text) without the time to wait")
+                fail(.calls, "\(text) without the time to wait")
             }
-        default: return fail(.calls, text)
-        }
-        if case .failed(let error) = response, !Self.errors(of: request.kind).contains(error.code) {
-            fail(.calls, "\(text) which it never may")
+        default: fail(.calls, text)
         }
     }
 
-    private typealias Codes = [AuthenticationError.Code]
-    private static let ofRefresh: Codes = [.noRefreshToken, .refreshUnavailable, .storeUnavailable, .stepUpRequired]
-    private static let ofToken = ofRefresh + [.notSignedIn, .sessionEnded]
-    private static let ofReplacement = ofRefresh + [.sessionEnded, .unauthorized]
-
-    private static func errors(of kind: DeviceProcess.Request.Kind) -> Codes {
-        switch kind {
-        case .token: ofToken
-        case .replacement: ofReplacement
+    private static func errors(of kind: DeviceProcess.Request.Kind) -> [AuthenticationError.Code] {
+        let ofRefresh: [AuthenticationError.Code] = [
+            .noRefreshToken, .refreshUnavailable, .storeUnavailable, .stepUpRequired,
+        ]
+        return switch kind {
+        case .token: ofRefresh + [.notSignedIn, .sessionEnded]
+        case .replacement: ofRefresh + [.sessionEnded, .unauthorized]
         case .refresh: ofRefresh
         case .restore: [.storeUnavailable]
         case .signOut: [.storeUnavailable, .signOutNotStored]

@@ -130,13 +130,7 @@ struct World {
     }
 
     /// When the next timer of a running process is due.
-    var nextTimer: Int? {
-        var earliest: Int?
-        for process in processes where process.runs {
-            for set in process.timers where set.at < earliest ?? .max { earliest = set.at }
-        }
-        return earliest
-    }
+    var nextTimer: Int? { processes.lazy.filter(\.runs).flatMap(\.timers).map(\.at).min() }
 
     // MARK: The machine
 
