@@ -57,8 +57,8 @@ extension Law {
     var exceptions: WorldPlan.Traits {
         switch self {
         case .backwards, .revival, .oneEnding, .oneReason, .pause, .rotation, .secondCall, .singleFlight, .key, .keys,
-            .intent, .reuse, .health, .revocation, .mustRevoke, .otherToken, .signedOut, .order,
-            .otherSignIn, .newest, .follows, .service:
+            .intent, .reuse, .health, .revocation, .mustRevoke, .otherToken, .signedOut, .order, .otherSignIn,
+            .newest, .follows, .service:
             [.damage, .stepUps]
         case .life: [.damage, .stepUps, .setClocks]
         case .clock: [.stepUps, .setClocks]
