@@ -12,28 +12,6 @@ import Testing
             Issue.record("Budget.txt has no line for Modules/\(module).")
         }
     }
-
-    @Test func `what is over its ceiling is named, with both figures`() throws {
-        let budget = try Budget(
-            """
-            # A comment.
-            lines  Modules/ConcurrencyPrimitives 1
-            long   Modules/ConcurrencyPrimitives 0
-            public Modules/ConcurrencyPrimitives 9999
-            lines  Modules/NoSuchModule          1
-            """)
-        let files = try SourceFile.all(in: "Modules/ConcurrencyPrimitives")
-        let lines = files.reduce(0) { $0 + $1.lineCount }
-        let objections = try budget.objections()
-        #expect(objections.count == 2)
-        #expect(objections.first?.hasPrefix("Modules/ConcurrencyPrimitives has \(lines) lines of Swift, of 1:") == true)
-        #expect(objections.last?.hasPrefix("Modules/NoSuchModule: no Swift file") == true)
-    }
-
-    @Test(arguments: ["lines Modules", "lines Modules many", "words Modules 7"])
-    func `a line that cannot be read is an error`(line: String) {
-        #expect(throws: Budget.UnreadableLine.self) { try Budget(line) }
-    }
 }
 
 /// How large folders may become.

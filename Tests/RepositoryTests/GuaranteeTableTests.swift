@@ -80,14 +80,6 @@ import Testing
         }
     }
 
-    @Test(arguments: ["CONTRIBUTING.md", "VERSIONING.md", ".github/ISSUE_TEMPLATE/bug.yml"])
-    func `what names all guarantees or scenarios names the last one`(path: String) throws {
-        let text = try String(contentsOf: SourceFile.root.appendingPathComponent(path), encoding: .utf8)
-        let named = text.matches(of: /([GS])1 to \1([0-9]+)/)
-        #expect(!named.isEmpty)
-        for match in named { #expect(match.2 == (match.1 == "G" ? "38" : "28"), "\(match.0)") }
-    }
-
     @Test func `every preset for a provider has a row, with its source, and is tried; every row names one`() throws {
         func text(_ path: String) throws -> String {
             try String(contentsOf: SourceFile.root.appendingPathComponent(path), encoding: .utf8)

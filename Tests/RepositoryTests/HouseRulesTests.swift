@@ -40,16 +40,6 @@ import Testing
         }
     }
 
-    @Test(arguments: ["Tests", "App/Tests"])
-    func `the name of a test is a sentence in backticks`(folder: String) throws {
-        for file in try SourceFile.all(in: folder) {
-            let code = SourceFile.withoutCommentLines(file.source)
-            for match in code.matches(of: /@Test\b[\s\S]*?\bfunc (.*)/) where !match.1.hasPrefix("`") {
-                Issue.record("\(file): \(match.1): write func `what is so`(), without a second name.")
-            }
-        }
-    }
-
     /// Apple platforms keep more than Linux does, and no test runs there: the sessions are made in one place.
     @Test func `G35: every session of URLSession is made without a cache, cookies and credentials`() throws {
         let made = /\bURLSession(?:Configuration)?\s*(?:\(|\.(?:shared|default|ephemeral|background)\b)/

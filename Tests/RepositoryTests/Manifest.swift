@@ -97,7 +97,7 @@ extension Manifest {
         // The root ships libraries, and its manifest names a package under a trait only, for its tests too.
         let isRoot = name == "Latchkey"
         return targets.filter { $0.type != "system" }.flatMap { target in
-            arrows(of: target) + packages(of: target, mayUseAny: !isRoot)
+            arrows(of: target) + (isRoot ? packages(of: target) : [])
         }
     }
 
@@ -115,10 +115,9 @@ extension Manifest {
             }
     }
 
-    /// The dependencies on packages: a module has them under a trait only, a target of the app as it likes.
-    private func packages(of target: Target, mayUseAny: Bool) -> [String] {
-        if mayUseAny { return [] }
-        return target.dependencies.filter { $0.package != nil && $0.traits.isEmpty }.map {
+    /// The dependencies on packages, which a module has under a trait only.
+    private func packages(of target: Target) -> [String] {
+        target.dependencies.filter { $0.package != nil && $0.traits.isEmpty }.map {
             "\(target.name) depends on the package \($0.package ?? "") without a trait: what ships uses no package. "
                 + "Put the dependency under a trait that is off by default"
         }

@@ -1,5 +1,4 @@
 import Foundation
-import TestSupport
 import Testing
 
 /// The manifests list the dependencies that the picture of the architecture has.
@@ -48,34 +47,6 @@ import Testing
         #expect(objections.count == 2)
         #expect(objections.first?.hasPrefix("DataAPI does not depend on NetworkCore") == true)
         #expect(objections.last?.hasPrefix("DataAPI depends on the package Alamofire without a trait") == true)
-    }
-
-    @Test(arguments: [
-        (#"let package = Package(name: "Latchkey", targets: [.none])"#, "Package.swift:3:", "depends on a package"),
-        (
-            #"let package = Package(name: "Latchkey", dependencies: [.package(path: "Other")])"#,
-            "what ships depends on a package:", "Package.swift:3:"
-        ),
-    ])
-    func `make boundaries says what is wrong with the manifest`(
-        manifest: String, expected: String, unexpected: String
-    ) async throws {
-        let folder = TemporaryFolder()
-        let start = "// swift-tools-version: 6.2\nimport PackageDescription\n"
-        let other = #"""
-            let package = Package(
-                name: "Other", products: [.library(name: "Other", targets: ["Other"])], targets: [.target(name: "Other")])
-            """#
-        try folder.write(start + manifest, to: "Package.swift")
-        try folder.write(start + other, to: "Other/Package.swift")
-        try folder.write("", to: "Other/Sources/Other/Other.swift")
-        let makefile = SourceFile.root.appendingPathComponent("Makefile").path
-        let make = try SpawnedProcess(
-            "/bin/sh", ["-c", #"exec make -C "$1" -f "$2" boundaries 2>&1"#, "sh", folder.url.path, makefile],
-            environment: ProcessInfo.processInfo.environment)
-        let output = await make.remainingLines().joined(separator: "\n")
-        #expect(await make.end() != .status(0))
-        #expect(output.contains(expected) && !output.contains(unexpected), "\(output)")
     }
 
     /// What is found after a change of one list, and was not found before.

@@ -1,5 +1,4 @@
 import Foundation
-import TestSupport
 import Testing
 
 /// Who imports whom is what the picture of the architecture says, in the code and in the manifests.
@@ -20,39 +19,12 @@ import Testing
         #expect(Set(folders) == AllowTable.systemLibraries)
     }
 
-    @Test func `the arrows of the table have no cycle`() {
-        var rest = AllowTable.ours
-        while let next = rest.first(where: { row in row.value.allSatisfy { rest[$0] == nil } })?.key {
-            rest[next] = nil
-        }
-        #expect(rest.isEmpty, "these depend on each other: \(rest.keys.sorted())")
-    }
-
     @Test func `a test that imports a neighbour of its module, and code that imports a test, are found`() {
         let test = SourceFile(
             target: "NetworkCoreTests", path: "Tests/NetworkCoreTests/T.swift", source: "import Storage")
         #expect(violations(in: test).first?.contains("Rule: NetworkCoreTests may import only AuthInterface, ") == true)
         let shipped = SourceFile(target: "Storage", path: "Modules/Storage/S.swift", source: "import TestSupport")
         #expect(violations(in: shipped).first?.contains("Rule: Storage may import only AuthInterface, ") == true)
-    }
-
-    @Test(arguments: ["Modules", "App/Sources", "App/Tests", "Tests"])
-    func `no source is behind a symbolic link`(folder: String) {
-        for link in SourceFile.links(below: SourceFile.root.appendingPathComponent(folder)) {
-            if folder == "Tests", ["Consumers/", "AppleStubs/", "Fuzz/"].contains(where: link.hasPrefix) { continue }
-            Issue.record("\(folder)/\(link): a link hides code from these tests. Move the file or the folder itself.")
-        }
-    }
-
-    @Test func `a link to a folder or a file is found`() throws {
-        let folder = TemporaryFolder()
-        try folder.write("", to: "NetworkCore/NetworkClient.swift")
-        for (link, target) in [("Linked", "Modules/Storage"), ("File.swift", "Package.swift"), ("Gone", "nothing")] {
-            try FileManager.default.createSymbolicLink(
-                at: folder.url.appendingPathComponent("NetworkCore/\(link)"),
-                withDestinationURL: SourceFile.root.appendingPathComponent(target))
-        }
-        #expect(SourceFile.links(below: folder.url) == ["File.swift", "Gone", "Linked"].map { "NetworkCore/\($0)" })
     }
 
     @Test func `a network file that imports the data module is found, whatever the form of the import`() throws {
@@ -78,12 +50,6 @@ import Testing
     @Test func `the word import in a line of comment, and as the name of an argument, is no import`() {
         let source = "// import DataAPI\n    /// import DataAPI\nimport Foundation\ncall(import: Storage)"
         #expect(ImportScanner.imports(in: source) == [ImportStatement(module: "Foundation", line: 3)])
-    }
-
-    @Test(arguments: [[], ["TurboJPEG", "PostgreSQL", "OpenCombine", "AsyncHTTPClient", "HTTPTypes"]])
-    func `the compiler sees no import in any file that the scanner does not see`(traits: [String]) async throws {
-        let files = try SourceFile.all(in: "Modules") + SourceFile.all(in: "App/Sources")
-        #expect(try await CompilerImports(traits: traits).missed(in: files) == [])
     }
 
     private func violations(in file: SourceFile) -> [String] {

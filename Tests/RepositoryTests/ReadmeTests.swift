@@ -52,12 +52,6 @@ import Testing
         }
     }
 
-    @Test func `the README is short, and says early whether there is a release`() throws {
-        let lines = lines(of: try Self.text(of: "README.md"))
-        #expect(lines.count <= 151, "a page of the documentation has room for more")
-        #expect(lines.prefix(12).contains { $0.hasPrefix("**Status.**") })
-    }
-
     @Test func `the figures of the README are those of the benchmarks`() throws {
         let rows = try Self.text(of: "Benchmarks/README.md").split(separator: "\n").map { line in
             line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }

@@ -46,15 +46,6 @@ struct SourceFile: Sendable, CustomStringConvertible {
         return paths.sorted()
     }
 
-    /// The paths of the symbolic links, from a folder, sorted. A walk of the folder does not enter them.
-    static func links(below base: URL) -> [String] {
-        let paths = FileManager.default.enumerator(atPath: base.path)?.compactMap { $0 as? String } ?? []
-        return paths.filter { path in
-            let url = base.appendingPathComponent(path)
-            return (try? url.resourceValues(forKeys: [.isSymbolicLinkKey]))?.isSymbolicLink == true
-        }.sorted()
-    }
-
     var lineCount: Int { source.utf8.count { $0 == UInt8(ascii: "\n") } }
 
     /// The source with as many lines, of which those that are a comment are empty.

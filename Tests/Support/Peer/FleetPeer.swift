@@ -66,8 +66,6 @@ struct FleetPeer {
 
     @Sendable private static func report(_ event: SessionEvent) {
         switch event {
-        case .refreshStarted(_, let generation): StandardIO.write("started \(generation)")
-        case .refreshed(_, let generation): StandardIO.write("refreshed \(generation)")
         case .adopted(_, let generation): StandardIO.write("adopted \(generation)")
         case .refreshFailed(_, let error, _):
             StandardIO.write("failed \((error.cause as? TokenStoreError)?.code.rawValue ?? error.code.rawValue)")

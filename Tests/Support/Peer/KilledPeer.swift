@@ -1,4 +1,5 @@
 import AuthInterface
+import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
 import Storage
@@ -43,7 +44,12 @@ struct KilledPeer: Sendable {
         let trigger = KillTrigger(point: point, fault: fault)
         let store = ArmedStore(base: place.store(), trigger: trigger)
         let session = TokenRefreshCoordinator(
-            store: place.kind == .plain ? PlainStore(base: store) : store, handler: RejectingHandler(trigger: trigger),
+            store: place.kind == .plain ? PlainStore(base: store) : store,
+            handler: ScriptedRefreshHandler(
+                otherwise: .custom { _, _ in
+                    trigger.arm()
+                    throw TokenRefreshError.rejected
+                }),
             journal: ArmedJournal(base: place.journal(of: "a"), trigger: trigger))
         guard (try? await session.restore()) != nil else { return }
         if act != .rejection { trigger.arm() }
@@ -110,7 +116,8 @@ struct KilledPlace: Sendable {
     func session(of host: String, clockAhead: TimeInterval = 0) -> TokenRefreshCoordinator {
         let store = store()
         return TokenRefreshCoordinator(
-            store: kind == .plain ? PlainStore(base: store) : store, handler: RejectingHandler(trigger: nil),
+            store: kind == .plain ? PlainStore(base: store) : store,
+            handler: ScriptedRefreshHandler(otherwise: .failure(TokenRefreshError.rejected)),
             journal: journal(of: host), clock: ClockAhead(seconds: clockAhead))
     }
 }
@@ -203,21 +210,10 @@ private struct ArmedJournal: SessionJournal {
     }
 }
 
-private struct RejectingHandler: TokenRefreshHandler {
-    let trigger: KillTrigger?
-
-    func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
-        trigger?.arm()
-        throw TokenRefreshError.rejected
-    }
-}
-
 /// A host whose wall clock is ahead.
 private struct ClockAhead: TimeSource {
     let seconds: TimeInterval
-    private let system = SystemTimeSource()
-
-    init(seconds: TimeInterval) { self.seconds = seconds }
+    let system = SystemTimeSource()
 
     var uptime: Duration { system.uptime }
     var date: Date { system.date + seconds }

@@ -42,10 +42,10 @@ enum StorageCommand: String {
         let store = makeStore()
         switch self {
         case .save:
-            while true { StandardIO.write("\(try await saveNext(in: store))") }
+            while true { StandardIO.write("\(try await store.saveNext())") }
         case .saveOnce:
             limitFileSize(to: number)
-            StandardIO.write("\(try await saveNext(in: store))")
+            StandardIO.write("\(try await store.saveNext())")
         case .overwriteOnce:
             limitFileSize(to: number)
             try await store.save(.large(1))
@@ -53,7 +53,7 @@ enum StorageCommand: String {
         case .saveUnprivileged:
             dropPrivileges()
             guard try await store.load() != nil else { return StandardIO.write("the load returned none") }
-            StandardIO.write("\(try await saveNext(in: store))")
+            StandardIO.write("\(try await store.saveNext())")
         case .hold:
             let lease = try await store.lease(waitingAtMost: .zero)
             StandardIO.write("\(try startChild())")
@@ -78,12 +78,6 @@ enum StorageCommand: String {
             var dialogue = StorageDialogue(store: store, folder: folder, makeStore: makeStore)
             await dialogue.run()
         }
-    }
-
-    private func saveNext(in store: any SharedTokenStore) async throws -> Int {
-        let next = try await store.load().map { $0.generation + 1 } ?? 0
-        try await store.save(.large(next))
-        return next
     }
 
     private func contend(for store: any SharedTokenStore, _ folder: URL, _ rounds: Int) async throws {

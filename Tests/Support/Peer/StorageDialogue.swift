@@ -23,10 +23,7 @@ struct StorageDialogue {
     private mutating func response(to line: String) async throws -> String {
         switch line {
         case "load": return try await store.load().map { "\($0.generation)" } ?? "none"
-        case "save":
-            let next = try await store.load().map { $0.generation + 1 } ?? 0
-            try await store.save(.large(next))
-            return "\(next)"
+        case "save": return "\(try await store.saveNext())"
         case "end":
             try await store.update { found in
                 guard case .success(.active(let bundle)) = found else { return nil }

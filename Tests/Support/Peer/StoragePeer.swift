@@ -38,6 +38,15 @@ enum StoragePeer {
     }
 }
 
+extension SharedTokenStore {
+    /// Saves the generation after the stored one, or the first, and returns its number.
+    func saveNext() async throws -> Int {
+        let next = try await load().map { $0.generation + 1 } ?? 0
+        try await save(.large(next))
+        return next
+    }
+}
+
 extension TokenBundle {
     /// A bundle of about 10 KB that repeats its generation, so that a mix of two is noticed.
     static func large(_ generation: Int) -> TokenBundle {

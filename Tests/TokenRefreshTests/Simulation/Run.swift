@@ -2,13 +2,8 @@
 
 /// Worlds, one after another, until a law is broken or the steps are used up.
 struct Run {
-    let fault: World.Fault?
     private(set) var steps = 0
     private(set) var worlds = 0
-
-    init(fault: World.Fault? = nil) {
-        self.fault = fault
-    }
 
     /// Runs worlds from a seed on.
     ///
@@ -17,8 +12,6 @@ struct Run {
         var seeds = RandomDraws(seed)
         while steps < limit {
             let plan = WorldPlan(seed: seeds.next())
-            // What a fault breaks must be stated for its world.
-            guard fault == nil || plan.traits.isDisjoint(with: [.damage, .stepUps]) else { continue }
             worlds += 1
             if world(plan).violation != nil { return world(plan, isTraced: true) }
         }
@@ -26,7 +19,7 @@ struct Run {
     }
 
     private mutating func world(_ plan: WorldPlan, isTraced: Bool = false) -> World {
-        var world = World(plan: plan, fault: fault, isTraced: isTraced)
+        var world = World(plan: plan, isTraced: isTraced)
         var draws = RandomDraws(plan.seed ^ 0x5EED)
         var taken = 0
         while taken < plan.length, world.violation == nil {

@@ -19,7 +19,6 @@ extension World {
         goOnToTheEnd()
         if violation == nil { checkRest() }
         if violation == nil { checkService() }
-        letFollow()
     }
 
     /// Completes all work until none is left.
@@ -92,7 +91,6 @@ extension World {
                 fail(.responses, "p\(process + 1) #\(request.waiter) is left waiting")
             }
             checkRest(process)
-            checkStatus(process)
             checkRevocations(process)
         }
     }
@@ -167,28 +165,21 @@ extension World {
 
     /// Sends a request, and once more if its token is refused.
     private mutating func isServed(_ process: Int) -> Bool {
-        let waiter = newWaiter(process)
-        var request = DeviceProcess.Request(waiter: waiter, kind: .token, since: now, order: events)
-        request.session = processes[process].current?.bundle.session
-        request.endpoint = 1
-        processes[process].requests.append(request)
-        send(process, .requested(.token, WaiterID(number: waiter)))
-        goOnToTheEnd()
-        guard let index = index(of: waiter, process),
-            case .carrying(let token) = processes[process].requests[index].phase
-        else { return false }
-        if server.takes(Int(named: token.value), at: now) {
-            processes[process].requests.remove(at: index)
-            return true
+        sendRequest(process, endpoint: 1)
+        for isLast in [false, true] {
+            let waiter = waiters
+            goOnToTheEnd()
+            guard let index = index(of: waiter, process),
+                case .carrying(let token) = processes[process].requests[index].phase
+            else { return false }
+            let isTaken = server.takes(Int(named: token.value), at: now)
+            if isTaken || isLast {
+                processes[process].requests.remove(at: index)
+                return isTaken
+            }
+            askAgain(process, index, with: TokenRefusal(of: token, endpoint: "e1", status: 401))
         }
-        askAgain(process, index, with: TokenRefusal(of: token, endpoint: "e1", status: 401))
-        let second = waiters
-        goOnToTheEnd()
-        guard let index = self.index(of: second, process),
-            case .carrying(let better) = processes[process].requests[index].phase
-        else { return false }
-        processes[process].requests.remove(at: index)
-        return server.takes(Int(named: better.value), at: now)
+        return false
     }
 
     /// The place of a request that has been given a token; one that still waits breaks a law.

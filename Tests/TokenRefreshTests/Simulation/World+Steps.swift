@@ -9,9 +9,7 @@ extension World {
     /// - Returns: Whether the chosen step was possible. If not, nothing has happened.
     mutating func step(_ draw: UInt64) -> Bool {
         var draws = RandomDraws(draw)
-        let isTaken = take(step(&draws), &draws)
-        if isTaken { letFollow() }
-        return isTaken
+        return take(step(&draws), &draws)
     }
 
     /// Takes a step, if there is one.

@@ -44,11 +44,6 @@ extension AuthorizationServer {
         }
     }
 
-    mutating func noteReceipt(_ grant: Int, isDated: Bool, at now: Int) {
-        grants[grant].receipt = min(grants[grant].receipt ?? now, now)
-        if !isDated { grants[grant].isDated = false }
-    }
-
     mutating func noteEnding(_ tombstone: SessionTombstone) {
         guard !tombstone.session.rawValue.isEmpty else { return }
         self[tombstone.session].isRetired = true

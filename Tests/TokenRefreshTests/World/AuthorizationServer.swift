@@ -30,8 +30,6 @@ struct AuthorizationServer {
         let issuedAt: Int
         /// The grant whose refresh token is in force: its own, unless the server does not rotate.
         let refresh: Int
-        /// The sign-in or the step-up that it descends from.
-        var root = 0
         var rotatedAt: Int?
         var successor: Int?
         /// A bundle made of a successor has been in the store: no process that can read it needs this refresh token
@@ -40,16 +38,12 @@ struct AuthorizationServer {
         var isKilled = false
         /// A bundle made of it has been in the store.
         var wasStored = false
-        /// The instant before which no process that has received it takes it for issued.
-        var receipt: Int?
         /// The idempotency key with which its refresh token was replaced.
         var key: String?
         /// The keys of the intents for its refresh token that have been in the store.
         var intents: Set<String> = []
         /// The calls that exchanged its refresh token for another grant.
         var exchanges: [Exchange] = []
-        /// Each process that received it knew the time on the server's clock.
-        var isDated = true
     }
 
     /// A call that exchanged a refresh token, and what became of the response.
@@ -104,7 +98,7 @@ struct AuthorizationServer {
         families.append(Family(user: user, newest: grants.count))
         grants.append(
             Grant(
-                family: families.count - 1, generation: 0, issuedAt: now, refresh: grants.count, root: grants.count)
+                family: families.count - 1, generation: 0, issuedAt: now, refresh: grants.count)
         )
         return grants.count - 1
     }
@@ -113,7 +107,7 @@ struct AuthorizationServer {
     mutating func stepUp(_ family: Int, at now: Int) -> Int {
         let generation = grants.filter { $0.family == family }.map(\.generation).max() ?? 0
         grants.append(
-            Grant(family: family, generation: generation + 1, issuedAt: now, refresh: grants.count, root: grants.count))
+            Grant(family: family, generation: generation + 1, issuedAt: now, refresh: grants.count))
         families[family].newest = grants.count - 1
         return grants.count - 1
     }
@@ -165,8 +159,7 @@ struct AuthorizationServer {
         let generation = grants[plan.rotates ? token : families[family].newest].generation + 1
         grants.append(
             Grant(
-                family: family, generation: generation, issuedAt: now, refresh: plan.rotates ? new : token,
-                root: grants[token].root))
+                family: family, generation: generation, issuedAt: now, refresh: plan.rotates ? new : token))
         if plan.rotates {
             grants[token].rotatedAt = grants[token].rotatedAt ?? now
             grants[token].successor = new

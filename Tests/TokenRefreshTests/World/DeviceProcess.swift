@@ -25,8 +25,6 @@ final class DeviceProcess {
     var suspendedAt = 0
     /// How long the process has seen the device asleep, in milliseconds.
     var asleep = 0
-    /// Whether the machine has taken an event.
-    private(set) var isUsed = false
     /// The system has announced a suspension.
     var isSuspending = false
     var requests: [Request] = []
@@ -46,9 +44,6 @@ final class DeviceProcess {
     var retryAt: Int?
     /// The store has reported a change, and the machine has not got the event yet.
     var hasReport = false
-    /// The newest result of a read of the store: its place among all events, and its content; `nil` if the store
-    /// failed.
-    var check: (order: Int, found: StoredSession?)?
     /// What the journal held when the process last read or changed it.
     var entry: SessionJournalEntry?
 
@@ -73,8 +68,7 @@ final class DeviceProcess {
         (copy.isAlive, copy.isSuspended, copy.isSuspending) = (isAlive, isSuspended, isSuspending)
         (copy.suspendedAt, copy.requests, copy.timers, copy.jobs) = (suspendedAt, requests, timers, jobs)
         (copy.leases, copy.knownLoss, copy.released, copy.retryAt) = (leases, knownLoss, released, retryAt)
-        (copy.check, copy.notes, copy.mustRevoke) = (check, notes, mustRevoke)
-        (copy.asleep, copy.isUsed, copy.entry) = (asleep, isUsed, entry)
+        (copy.notes, copy.mustRevoke, copy.asleep, copy.entry) = (notes, mustRevoke, asleep, entry)
         return copy
     }
 
@@ -89,7 +83,6 @@ final class DeviceProcess {
         if !isKnownUniquelyReferenced(&machine) { machine = SharedMachine(machine.value) }
         var now = now
         now.asleep = .milliseconds(asleep)
-        isUsed = true
         let actions = machine.value.handle(event, at: now)
         let current = machine.value.current
         (bundle, expiry) = (current?.bundle, current?.expiry ?? .unknown)
@@ -101,20 +94,9 @@ final class DeviceProcess {
         return actions
     }
 
-    /// Whether a sign-in waits for its tokens to be stored.
-    var isActivating: Bool {
-        guard let session = bundle?.session else { return false }
-        return published != .signedIn(session)
-    }
-
     /// Whether the tokens are others than before an event.
     func hasOtherTokens(than before: MachineSnapshot) -> Bool {
         bundle?.generation != before.generation || bundle?.accessToken != before.accessToken
-    }
-
-    /// Whether a check of the store has not ended.
-    var isChecking: Bool {
-        jobs.contains { if case .read(.check) = $0.kind { true } else { false } }
     }
 
     struct HeldLease: Hashable {
@@ -174,28 +156,10 @@ final class DeviceProcess {
         var kind: Kind
         var phase = Phase.waiting
         var since: Int
-        /// The process was suspended while it waited.
-        var wasSuspended = false
-        /// The place of its last event among all events.
-        var order = 0
-        /// The place of the event by which it was given its token.
-        var handedAt = 0
-        /// When it was given its token in place of a refused one.
-        var replacedAt: Int?
-        /// Whether the rule of G10 allows that it fails as `unauthorized`.
-        var mayBeUnauthorized = false
         /// The session it started with, once that is known.
         var session: SessionID?
         var endpoint = 0
         var retries = 0
-
-        /// Starts the wait for the state anew.
-        mutating func restart(at now: Int) {
-            switch kind {
-            case .restore, .refresh: since = now
-            default: break
-            }
-        }
 
         var isWaiting: Bool {
             if case .waiting = phase { true } else { false }
@@ -248,55 +212,22 @@ struct ProcessNotes {
     var wasAmbiguous = false
     /// No call may be made for the session before this instant, by the server's `Retry-After`.
     var pause: (session: SessionID, until: Int)?
-    /// The last attempt that failed: when, its place among all events, and the pause after it.
-    var failure: (session: SessionID, at: Int, order: Int, until: Int)?
-    /// An attempt is under way.
-    var isAttempting = false
-    /// The last token that a refresh of this process has brought into use, and when.
-    var refreshed: (mark: Mark, at: Int)?
-    /// The last bundle this process has received from the server itself.
-    var received: Receipt?
-    /// A refresh has failed, and none has succeeded since.
-    var isFailing = false
+    /// The last grant that this process has received from the server itself, and the first call with the key that
+    /// brought it, before which it cannot have been issued.
+    var received: (grant: Int, since: Int)?
     /// The newest token that a resource server has refused, or for which a caller has requested a refresh.
     var complained: TokenBundle?
     /// The newest token of which a refusal has said that it is invalid.
     var invalid: Mark?
-    /// The ends of the endpoints' cool-downs (G10).
-    var coolDowns: [Int: Int] = [:]
-    /// Until when no second endpoint causes a refresh of a new token.
-    var nextVerificationAt = 0
     /// Bundles up to this one may be used although they are not stored: the store has failed or was too slow. So may
     /// its access token in a later generation: another process's refresh moves a step-up.
     var excused: TokenBundle?
     /// How many sign-ins there had been when a session last ended here.
     var endedAt = 0
-    /// The server's clock is known to the machine.
-    var knowsServerDate = false
-    /// It was known when the last refresh started.
-    var knewServerDate = false
     /// The date of the last intent that the machine wrote.
     var intentAt = 0
-    /// The sign-in or step-up that the tokens in use descend from.
-    var root: (session: SessionID, root: Int)?
-    /// When the process last continued after a sleep of the device.
-    var wokeAt: Int?
-    /// The sessions whose tokens had vanished when the process last found the store empty.
-    var vanished: Set<SessionID> = []
     /// The refresh tokens whose successors it has received.
     var spent: Set<Int> = []
-    /// When the store last failed, or took too long.
-    var storeFailedAt = Int.min
-}
-
-/// Tokens that the server itself has given to a process.
-struct Receipt {
-    let mark: Mark
-    let grant: Int
-    let at: Int
-    /// The first call with the key that brought them, before which they cannot have been issued.
-    let since: Int
-    let lifetime: Int?
 }
 
 /// A refresh on its way to the server and back.
@@ -337,9 +268,6 @@ struct Call {
     var isUnguarded = false
     /// Its process slept since it was written.
     var hasSlept = false
-    /// How often its process slept for longer than a slice of the grace, and the end of the last sleep.
-    var wakes = 0
-    var wokeAt = 0
 }
 
 extension TokenBundle {

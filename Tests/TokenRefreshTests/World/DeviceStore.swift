@@ -66,19 +66,8 @@ struct DeviceStore {
             let stored = (try? found.get()) ?? .empty
             return (wanted.outcome(leaving: stored), nil)
         }
-        if !isLost(wanted) { replace(by: new) }
+        replace(by: new)
         return (.written(replaced: (try? found.get())?.bundle), new)
-    }
-
-    /// Whether a faulty store drops what it says to have stored.
-    private func isLost(_ wanted: StoreContent) -> Bool {
-        guard let fault, let intent = wanted.bundle?.refreshIntent else { return false }
-        return switch fault {
-        case .intentsAreLost: true
-        case .marksAreLost: intent.isAbandoned
-        case .failuresAreLost: intent.failure != nil
-        default: false
-        }
     }
 
     private mutating func overwrite(_ wanted: StoreContent, in condition: Condition) -> (WriteOutcome, StoredSession?) {

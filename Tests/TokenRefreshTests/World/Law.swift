@@ -5,22 +5,15 @@ import AuthInterface
 /// What must hold after every step, named by the guarantee it belongs to.
 enum Law: String, Sendable {
     case singleFlight = "G1, G13: one refresh at a time for a session on a device"
-    case lateRefusal = "G2: a late refusal gets the current token and causes no refresh"
     case expiredToken = "G3: no token is returned that is known to have expired"
-    case windows = "G3, G33: the windows depend on the token only, not on how the process got it"
-    case quiet = "G33: no refresh starts in the background in the first seconds after a wake"
-    case leeway = "G3: no token is returned inside the leeway if it can be refreshed"
     case ending = "G4: a session ends only after a rejection, a sign-out, or with nothing stored"
     case usable = "G4: no token is returned that a header field cannot carry"
     case oneEnding = "G5: a session ends once"
     case oneReason = "G5: every process sees the reason for which a session ended"
     case pause = "G6: no call before the pause that the server asked for is over"
     case mark = "G6: no call before the mark of the last failure is stored, or has failed"
-    case success = "G6: a success ends the failures before it"
     case service = "G6, G13: once all faults have ended, a session that the server honours is served"
-    case sharing = "G6: a request that was sent before a refresh failed shares its failure"
     case leaving = "G7: a cancelled caller gets its response at once"
-    case wake = "G8: a call is neither cancelled nor abandoned as its process continues after a sleep"
     case secondCall = "G8: no call with a refresh token while an earlier call with it is under way"
     case reuse = "G8, G12: a family revoked by re-use is explained by a lost response or a crash"
     case deadline = "G8: no caller waits longer than the deadlines allow"
@@ -31,9 +24,6 @@ enum Law: String, Sendable {
     case mustRevoke = "G9: the tokens of a session that its user has left are revoked"
     case order = "G9: a sign-in never replaces one that was asked for later"
     case otherSignIn = "G9: an end removes no session that it does not know, or that was asked for later"
-    case loop = "G10: a token refused while just refreshed causes no refresh in its pause"
-    case endpoint = "G10: an endpoint that refuses every token affects its own callers only"
-    case newerStored = "G10: no request fails as unauthorized while the shared store holds a newer token"
     case persistence = "G11: no token is used before it is stored, unless the store fails"
     case rotation = "G12: no use of a refresh token whose successor is known or stored"
     case key = "G12: a refresh token keeps its idempotency key until a response has been applied"
@@ -44,20 +34,17 @@ enum Law: String, Sendable {
     case lease = "G13: a process keeps the lease only while work is under way"
     case leased = "G13: no call is made without the lease, unless the process cannot know of its loss"
     case store = "G14: an unreadable store does not count as empty"
-    case clock = "G19: no refresh without an expiry or a refusal"
+    case clock = "G2, G19: no refresh without an expiry, a refusal of the token in use, or a request"
     case life = "G19: the life of a token counts from the sending of the call that brought it"
     case subject = "G31: the tokens of another user are not used, stored or revoked"
-    case stepUp = "G32: what was refreshed from older tokens never replaces those of a step-up"
     case noToken = "G22: no call without a refresh token"
     case withoutRefreshToken = "G22: without a refresh token, the server's clock or a refusal ends a session"
     case intent = "G27: no call with a stored refresh token without an intent in the store"
-    case follower = "G29: a follower is never ahead of its owner, and ends at the owner's newest content"
     case fence = "G23: a request gets tokens of its own session only"
     case signedOut = "G30: no session that a sign-out or a sign-in over it has ended is restored"
     case lost = "G30: no session is lost without tokens that have vanished, and each such one is"
     case lostHarmless = "G30: a lost session deletes and revokes nothing"
-    case calls = "G5, G6, G9, G12: a call returns what it may, and what it promises holds"
-    case status = "G24: what the status says is so"
+    case calls = "G5, G6, G9: a call returns what it may"
     case waiting = "A caller waits only while work is under way"
     case responses = "Each waiting caller gets one response"
     case otherToken = "A replacement is another token than the one refused"
@@ -70,12 +57,12 @@ extension Law {
     var exceptions: WorldPlan.Traits {
         switch self {
         case .backwards, .revival, .oneEnding, .oneReason, .pause, .rotation, .secondCall, .singleFlight, .key, .keys,
-            .intent, .reuse, .health, .revocation, .mustRevoke, .otherToken, .life, .leeway, .signedOut, .order,
-            .otherSignIn, .newest, .follows, .service:
+            .intent, .reuse, .health, .revocation, .mustRevoke, .otherToken, .signedOut, .order, .otherSignIn,
+            .newest, .follows, .service:
             [.damage, .stepUps]
-        case .clock, .windows, .sharing, .newerStored: .stepUps
-        case .follower, .lost: .damage
-        case .stepUp: [.damage, .failingWrites]
+        case .life: [.damage, .stepUps, .setClocks]
+        case .clock: [.stepUps, .setClocks]
+        case .lost: .damage
         default: []
         }
     }
@@ -94,16 +81,12 @@ struct MachineSnapshot {
     let session: SessionID?
     /// The newest tokens, including those that are being stored.
     let newest: TokenBundle?
-    let urgency: Expiry.Urgency
-    let isActivating: Bool
     let event: RefreshEvent
 
-    init(_ process: DeviceProcess, event: RefreshEvent, at now: Instant) {
+    init(_ process: DeviceProcess, event: RefreshEvent) {
         bundle = process.bundle
         session = bundle?.session
         newest = process.newest
-        urgency = process.current?.expiry.urgency(at: now.uptime) ?? .none
-        isActivating = process.isActivating
         self.event = event
     }
 
@@ -133,10 +116,5 @@ struct MachineSnapshot {
         case .read(_, .success(let found), _, _, _), .wrote(_, .superseded(let found)): found
         default: nil
         }
-    }
-
-    /// The token whose refusal the event reports.
-    var refusal: TokenRefusal? {
-        if case .requested(.replacement(let refusal), _) = event { refusal } else { nil }
     }
 }

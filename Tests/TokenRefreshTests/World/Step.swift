@@ -123,7 +123,7 @@ extension World {
         case .pass: break
         case .fire(let timer): fire(process, timer: timer)
         case .setClock(let days): setClock(by: days)
-        case .noteDate: noteDate(process)
+        case .noteDate: send(process, .serverDateNoted(serverDate))
 
         case .setStore(let condition, isOwn: false): store.condition = condition
         case .setStore(let condition, isOwn: true): processes[process].storeCondition = condition

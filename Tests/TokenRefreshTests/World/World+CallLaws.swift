@@ -7,7 +7,6 @@ extension World {
     mutating func checkCall(_ call: Call) {
         let (process, base, token) = (call.process, call.base, call.token)
         let notes = processes[process].notes
-        if !plan.server.givesRefreshTokens { fail(.noToken, "p\(process + 1) calls for \(base.traceText)") }
         checkRivals(of: call)
         let isUnaware = isUnaware(process)
         if isShared, !holdsLease(process), !isUnaware {
@@ -48,13 +47,6 @@ extension World {
         }
     }
 
-    /// G8. A process that slept reads what has arrived before it cancels a call, or abandons it. After many sleeps it
-    /// need not.
-    mutating func checkWake(_ call: Call) {
-        guard plan.policy.wakeGrace > .zero, (1..<15).contains(call.wakes), now < call.wokeAt + 400 else { return }
-        fail(.wake, "p\(call.process + 1) ends its call \(now - call.wokeAt) ms after it continues")
-    }
-
     /// Rule 4. Whether the owner of another process's call may have abandoned it, and it is tolerated or over its
     /// limit.
     private func isGivenUp(_ other: Call, for call: Call) -> Bool {
@@ -66,9 +58,8 @@ extension World {
         if other.base.generation > call.base.generation, isTolerated(call), plan.tolerance == .sameKey {
             return server.grants[call.token].key == call.key
         }
-        // The wall clock measures how long ago another process recorded its intent.
-        if isClockSet(since: other.since) || now - other.since >= plan.policy.longestCall.milliseconds { return true }
-        return isTolerated(since: other.since) && (plan.tolerance != .sameKey || other.key == call.key)
+        return isOver(since: other.since)
+            || isTolerated(since: other.since) && (plan.tolerance != .sameKey || other.key == call.key)
     }
 
     /// G12, G27. The store holds the intent, and its key is the one of every call until a response has been applied.
@@ -78,7 +69,7 @@ extension World {
             fail(.key, "\(text) and another key")
         }
         guard let stored = store.content.bundle, server.grants[call.base.grant].wasStored,
-            stored.hasSameTokens(as: call.base), store.condition != .isCorrupt
+            stored.hasSameTokens(as: call.base)
         else { return }
         if stored.refreshIntent == nil { fail(.intent, "\(text), and the store does not know") }
         let grant = server.grants[call.token]
@@ -87,30 +78,17 @@ extension World {
         }
     }
 
-    // MARK: Reasons
-
-    /// G19. No refresh without an expiry, a refusal or a request for it, whichever way the wall clock is set.
+    /// G19. No refresh without an expiry, a refusal or a request for it. When a restored token expires, the tables say.
     private mutating func checkReason(of call: Call) {
-        let (process, base) = (call.process, call.base)
-        let notes = processes[process].notes
+        let (received, base) = (processes[call.process].notes.received, call.base)
         if call.complained?.mark == base.mark || !base.accessToken.fitsHeaderField { return }
-        if let received = notes.received, received.grant == base.grant {
-            let isDue = received.lifetime.map { now >= received.since + $0 - window(of: $0, base) } ?? false
-            if !isDue { fail(.clock, "p\(process + 1) calls for \(base.traceText) without a reason") }
-        } else {
-            // A stored expiry is an instant of the server's clock, where both sides knew that clock.
-            let grant = server.grants[base.grant]
-            let isKnown = notes.knewServerDate && grant.isDated
-            guard isKnown || areClocksRight, let receipt = grant.receipt else { return }
-            let longest = max(plan.policy.ahead, plan.policy.leeway).milliseconds
-            let isDue = saidLifetime.map { now >= receipt + $0 - longest - 1_000 } ?? false
-            if !isDue { fail(.clock, "p\(process + 1) takes \(base.traceText) for expired") }
-            checkWindow(process, base, receivedAt: receipt)
+        if let lifetime = saidLifetime {
+            guard let received, received.grant == base.grant,
+                now < received.since + lifetime - window(of: lifetime, base)
+            else { return }
         }
+        fail(.clock, "p\(call.process + 1) calls for \(base.traceText) without a reason")
     }
-
-    /// Whether the device's clock and the server's have shown the true time since the world's start.
-    var areClocksRight: Bool { clockSetAt == nil && abs(plan.server.skew) < 1 }
 
     /// How long before the end of a token its refresh starts in the background, in milliseconds.
     private func window(of lifetime: Int, _ base: TokenBundle) -> Int {
@@ -118,32 +96,22 @@ extension World {
         let ahead = max(min(policy.ahead.milliseconds, lifetime / 4), leeway)
         return ahead - RefreshSpread(of: base).delay(within: .milliseconds(ahead - leeway)).milliseconds
     }
-
-    /// G3, G33. A process that adopted or restored a token refreshes it no earlier than the process that received it.
-    private mutating func checkWindow(_ process: Int, _ base: TokenBundle, receivedAt receipt: Int) {
-        guard let lifetime = saidLifetime else { return }
-        let early = receipt + lifetime - window(of: lifetime, base) - now
-        if early > 100 {
-            fail(
-                .windows, "p\(process + 1) refreshes \(base.traceText), lifetime \(lifetime) ms, \(early) ms too early")
-        }
-    }
 }
 
 /// Damage that one process does to another: the second use of a refresh token.
 extension World {
-    /// Whether the response of an exchange is lost, or its owner has released the lease and the longest call would be
-    /// over.
+    /// Whether the response of an exchange is lost, or its owner has released the lease and the call would be over.
     func isExplained(_ exchange: AuthorizationServer.Exchange) -> Bool {
         switch exchange.fate {
-        case .lost, .crashed: return true
-        case .underWay, .received: break
+        case .lost, .crashed: true
+        case .underWay, .received:
+            exchange.isUnguarded && (isOver(since: exchange.since) || isTolerated(since: exchange.since))
         }
-        guard exchange.isUnguarded else { return false }
-        if isClockSet(since: exchange.since) || now - exchange.since >= plan.policy.longestCall.milliseconds {
-            return true
-        }
-        return isTolerated(since: exchange.since)
+    }
+
+    /// Whether another process takes a call of an instant for ended. It measures the time by the wall clock.
+    private func isOver(since instant: Int) -> Bool {
+        isClockSet(since: instant) || now - instant >= plan.policy.longestCall.milliseconds
     }
 
     /// Whether the server tolerates a call beside one of an instant.
@@ -182,10 +150,8 @@ extension World {
             fail(.keys, "p\(call.process + 1) uses r\(call.token) again, with another key than before")
         }
         // The call of a process that was killed, or has left the session, may arrive after a call that was made since.
-        guard !call.isOrphan, !call.isAbandoned, processes[call.process].current?.bundle.session == call.base.session
-        else {
-            return
-        }
+        let current = processes[call.process].current?.bundle.session
+        guard !call.isOrphan, !call.isAbandoned, current == call.base.session else { return }
         for exchange in grant.exchanges where !isExplained(exchange) && !isTolerated(call) && !isOverLimit(call) {
             guard processes[exchange.process].newest?.session == call.base.session else { continue }
             fail(.reuse, "p\(call.process + 1) uses r\(call.token) again, although p\(exchange.process + 1) lives")

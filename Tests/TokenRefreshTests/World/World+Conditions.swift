@@ -13,20 +13,10 @@ extension World {
         case writesAreBlind
         /// The server forgets the idempotency key of an exchange.
         case keysAreForgotten
-        /// The intent of a refresh is not stored, although the store says so.
-        case intentsAreLost
-        /// The mark that a call may be under way is lost.
-        case marksAreLost
-        /// The failure that is stored with an intent is lost.
-        case failuresAreLost
         /// What a cache has of another user does not say whose it is.
         case subjectsAreNotSaid
-        /// A follower is handed tokens that are not stored yet.
-        case followersGetUnsavedTokens
         /// The journal drops what it is to note of the sessions that end, and says that it has it.
         case endingsAreNotNoted
-        /// The clocks of a process do not show that its device has slept.
-        case sleepsAreNotShown
     }
 
     // MARK: Clocks
@@ -35,11 +25,6 @@ extension World {
         wallOffset += TimeInterval(days) * 86_400
         clockSetAt = now
         if isTraced { note("the wall clock is set to \(instant.date)") }
-    }
-
-    mutating func noteDate(_ process: Int) {
-        processes[process].notes.knowsServerDate = true
-        send(process, .serverDateNoted(serverDate))
     }
 
     // MARK: The store
@@ -88,34 +73,18 @@ extension World {
         processes[process].isSuspending = false
         processes[process].isSuspended = true
         processes[process].suspendedAt = now
-        if store.lease?.owner == processes[process].owner, plan.lease.claimTime != nil, store.lease?.silentSince == nil
-        {
-            store.lease?.silentSince = now
-        }
+        if store.lease?.owner == processes[process].owner, canCutLease { store.lease?.silentSince = now }
     }
-
-    /// A sleep that no slice of a limit can hide, in milliseconds.
-    private static let noticedSleep = 2_100
 
     mutating func resume(_ process: Int) {
         processes[process].isSuspended = false
         // No timer could fire meanwhile.
         for index in 0..<processes[process].requests.count {
             processes[process].requests[index].since = now
-            processes[process].requests[index].wasSuspended = true
         }
-        let slept = now - processes[process].suspendedAt
-        if plan.showsSleep {
-            if store.fault != .sleepsAreNotShown { processes[process].asleep += slept }
-            let isSleep = processes[process].isUsed && slept >= MachineClock.shortestSleep.milliseconds
-            if isSleep { processes[process].notes.wokeAt = now }
-        }
-        let isNoticed = slept > Self.noticedSleep
+        if plan.showsSleep { processes[process].asleep += now - processes[process].suspendedAt }
         for index in 0..<calls.count where calls[index].process == process && !calls[index].isOrphan {
             calls[index].hasSlept = true
-            guard isNoticed else { continue }
-            calls[index].wakes += 1
-            calls[index].wokeAt = now
         }
         if store.lease?.owner == processes[process].owner { store.lease?.silentSince = nil }
     }

@@ -28,8 +28,6 @@ extension World {
         guard let found = job.found, let journal = job.journal else { return nil }
         let entry = (try? journal.get()) ?? SessionJournalEntry()
         var ending: SignOutReason?
-        // Another process may have stored the tokens again when this one hears of it.
-        processes[process].notes.vanished = (try? found.get()) == .empty ? vanished : []
         switch found {
         case .success(.active(let bundle)):
             ending = entry.ending(of: bundle)

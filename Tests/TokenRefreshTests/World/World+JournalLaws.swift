@@ -22,8 +22,7 @@ extension World {
         switch (state, before.event) {
         case (.signedOut(.lost(let sighting)), _):
             // What the journal has missed it cannot say.
-            let notes = processes[process].notes
-            if let session = sighting?.session, notes.vanished.contains(session) || journal.hasMissed { return }
+            if sighting != nil, journal.hasMissed { return }
             fail(.lost, "p\(process + 1) has lost \(sighting?.session.rawValue ?? "nothing")")
         case (.signedOut(.never), .read(.load, .success(.empty), _, let ending?, _)):
             fail(.lost, "p\(process + 1) says nothing of \(ending)")

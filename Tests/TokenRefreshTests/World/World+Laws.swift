@@ -8,13 +8,8 @@ extension World {
     mutating func checkLaws(_ process: Int, _ before: MachineSnapshot) {
         let bundle = processes[process].current?.bundle
         let session = bundle?.session
-        // The laws of a bundle need no second look at the same one.
-        let isOtherBundle = bundle != before.bundle
-        if isOtherBundle {
-            checkSubject(bundle, process, "uses")
-            checkStepUp(process)
-        }
-        if isOtherBundle, session == before.session, processes[process].hasOtherTokens(than: before), let bundle {
+        if bundle != before.bundle { checkSubject(bundle, process, "uses") }
+        if session == before.session, processes[process].hasOtherTokens(than: before), let bundle {
             let isOther = bundle.generation == before.generation && bundle.accessToken != before.accessToken
             if bundle.generation < before.generation || (isOther && !before.showsStore) {
                 fail(.backwards, "p\(process + 1) had g\(before.generation) and has \(bundle.traceText)")
@@ -22,11 +17,7 @@ extension World {
         }
         if let left = before.session, session != left {
             processes[process].notes.left.insert(left)
-            processes[process].notes.coolDowns = [:]
-            processes[process].notes.nextVerificationAt = 0
-            processes[process].notes.failure = nil
             processes[process].notes.pause = nil
-            processes[process].notes.isAttempting = false
             checkReplacement(process, left, session)
         }
         checkWaiting(process)
@@ -39,7 +30,8 @@ extension World {
         let notes = processes[process].notes
         // The end of a refused sign-in, which was never stored, finds the session of the store. What is refused is its
         // refresh token or, where it has none, its access token.
-        let isRefused = notes.sawRejection == left || (!plan.server.givesRefreshTokens && notes.invalid?.session == left)
+        let isRefused =
+            notes.sawRejection == left || (!plan.server.givesRefreshTokens && notes.invalid?.session == left)
         if !server[left].isRetired, !isRefused {
             fail(.backwards, "p\(process + 1) left \(left.rawValue) for the older \(new.rawValue)")
         }
@@ -89,94 +81,26 @@ extension World {
 
     // MARK: Reports
 
-    mutating func reported(_ process: Int, _ event: SessionEvent, _ before: MachineSnapshot) {
+    mutating func reported(_ process: Int, _ event: SessionEvent) {
         switch event {
-        case .refreshStarted:
-            processes[process].notes.knewServerDate = processes[process].notes.knowsServerDate
-            processes[process].notes.isAttempting = true
-            noteWish(process)
-            checkStart(process, before)
-            checkNeed(process)
-            checkQuiet(process)
-        case .refreshed(let session, let generation):
-            processes[process].notes.refreshed = (.init(session: session, generation: generation), now)
-            endFailures(process)
-        case .refreshFailed(let session, _, let pause):
-            processes[process].notes.failure = (session, now, events, now + pause.milliseconds)
-            processes[process].notes.isFailing = true
-            processes[process].notes.isAttempting = false
-        case .adopted: endFailures(process)
+        case .refreshStarted where processes[process].requests.contains(where: { $0.kind == .refresh }):
+            processes[process].notes.complained = processes[process].current?.bundle
+        case .refreshed, .adopted: processes[process].notes.pause = nil
         case .lateResponseKept:
             for index in 0..<calls.count where calls[index].process == process { calls[index].isOverdue = true }
             processes[process].notes.pause = nil
-            processes[process].notes.isAttempting = true
-        case .callAbandoned(let session, _): abandon(process, session, by: before.event)
-        case .refusedAfterRefresh(_, _, let pause):
-            guard let request = asking(process, before) else { break }
-            processes[process].notes.coolDowns[request.endpoint] = now + pause.milliseconds
+        case .callAbandoned(let session, _): abandon(process, session)
         default: break
         }
     }
 
-    /// The request of the caller whose event the machine handles.
-    private func asking(_ process: Int, _ before: MachineSnapshot) -> DeviceProcess.Request? {
-        guard case .requested(_, let id) = before.event else { return nil }
-        return processes[process].requests.first { $0.isWaiting && $0.waiter == id.number }
-    }
-
-    /// Notes that a caller has requested a refresh.
-    private func noteWish(_ process: Int) {
-        for request in processes[process].requests {
-            if case .refresh = request.kind {
-                processes[process].notes.complained = processes[process].current?.bundle
-            }
-        }
-    }
-
-    private func endFailures(_ process: Int) {
-        processes[process].notes.pause = nil
-        processes[process].notes.failure = nil
-        processes[process].notes.isFailing = false
-        processes[process].notes.isAttempting = false
-    }
-
     /// G8. A call that did not end when it was cancelled counts as a lost response.
-    private mutating func abandon(_ process: Int, _ session: SessionID, by event: RefreshEvent) {
+    private mutating func abandon(_ process: Int, _ session: SessionID) {
         for index in 0..<calls.count
         where calls[index].process == process && calls[index].isCancelled && calls[index].base.session == session {
-            if case .timerFired = event { checkWake(calls[index]) }
             calls[index].isAbandoned = true
             server.noteFate(.lost, of: calls[index])
         }
-    }
-
-    /// What a refusal, or a request in a pause, must not start.
-    private mutating func checkStart(_ process: Int, _ before: MachineSnapshot) {
-        let notes = processes[process].notes
-        if let failure = notes.failure, failure.session == before.session, now < failure.until {
-            fail(.pause, "p\(process + 1) starts an attempt \(failure.until - now) ms too early, by its own pause")
-        }
-        guard let refused = before.refusal?.token else { return }
-        if isLateRefusal(before) { fail(.lateRefusal, "p\(process + 1) refreshes because of \(refused.traceText)") }
-        guard processes[process].current?.bundle.accessToken == refused.value,
-            let request = asking(process, before)
-        else { return }
-        if notes.coolDowns[request.endpoint] ?? 0 > now, before.urgency != .expired {
-            fail(.loop, "p\(process + 1) refreshes for e\(request.endpoint) and \(refused.traceText) again")
-        }
-        // Who comes back to a session, as of a restored backup, knows nothing of what it has handed out before.
-        if let failure = notes.failure, failure.session == refused.session, request.handedAt < failure.order,
-            !notes.left.contains(refused.session), now < failure.at + plan.policy.failureSharing.milliseconds
-        {
-            fail(.sharing, "p\(process + 1) #\(request.waiter) starts an attempt")
-        }
-    }
-
-    func isLateRefusal(_ before: MachineSnapshot) -> Bool {
-        guard let refused = before.refusal?.token, refused.session == before.session else { return false }
-        // What another process has refreshed moves the generation of a step-up, and the access token stays.
-        guard refused.value != before.accessToken else { return false }
-        return refused.generation < before.generation && before.urgency == .none && !before.isActivating
     }
 
     // MARK: Endings
@@ -252,6 +176,32 @@ extension World {
         }
         if let token = before.refreshToken, server.honours(Int(named: token)) {
             fail(.health, "p\(process + 1) ends \(session.rawValue), and holds \(token) itself")
+        }
+    }
+
+    // MARK: Revocations
+
+    /// G9, G13. Only what its user has left, or what has ended, is revoked. `before`: it may end with this event.
+    mutating func checkRevocation(of bundle: TokenBundle, _ process: Int, _ before: MachineSnapshot) {
+        let number = Int(named: bundle.session.rawValue)
+        let family = server.families[number]
+        let isOver =
+            family.isRevoked || family.isLoggedOut || family.isRetired || ended.contains(bundle.session)
+        let wasLeft = bundle.session == before.session || processes[process].notes.left.contains(bundle.session)
+        if !isOver, !wasLeft, !processes[process].mustRevoke.contains(number) {
+            fail(.revocation, "p\(process + 1) revokes \(bundle.session.rawValue), which no user has left")
+        }
+    }
+
+    /// G9. A session that its user has left is revoked, once the store knows it.
+    mutating func noteRevocable(_ process: Int, _ session: SessionID?) {
+        guard let session else { return }
+        processes[process].mustRevoke.insert(Int(named: session.rawValue))
+    }
+
+    mutating func checkRevocations(_ process: Int) {
+        for family in processes[process].mustRevoke.sorted() {
+            fail(.mustRevoke, "p\(process + 1) has not revoked \(server.session(family).rawValue)")
         }
     }
 }

@@ -40,7 +40,6 @@ extension World {
     mutating func report(_ index: Int, to process: Int) {
         let job = processes[process].jobs.remove(at: index)
         guard let event = job.event else { return }
-        noteCheck(process, event)
         checkRead(process, event, of: job)
         if case .wrote(_, .failed) = event { excuse(process) }
         send(process, event)
@@ -50,25 +49,6 @@ extension World {
     mutating func storeChanged(_ process: Int) {
         processes[process].hasReport = false
         send(process, .storeChanged)
-    }
-
-    /// Notes what the machine learns of the store.
-    private func noteCheck(_ process: Int, _ event: RefreshEvent) {
-        switch event {
-        case .read(_, let result, _, _, _):
-            processes[process].check = (events, try? result.get())
-            if case .failure = result { processes[process].notes.storeFailedAt = now }
-            noteFailure(in: try? result.get(), process)
-        case .wrote(_, .superseded(let found)):
-            processes[process].check = (events, found)
-            noteFailure(in: found, process)
-        default: break
-        }
-    }
-
-    /// A failure of another process holds for the one that finds it, too (rule 7).
-    private func noteFailure(in found: StoredSession?, _ process: Int) {
-        if found?.bundle?.refreshIntent?.failure != nil { processes[process].notes.isFailing = true }
     }
 
     /// The condition of the store as a process sees it.

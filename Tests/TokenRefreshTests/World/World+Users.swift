@@ -6,17 +6,15 @@ import AuthInterface
 extension World {
     /// A request gets its token, or waits for one.
     mutating func sendRequest(_ process: Int, endpoint: Int) {
-        var request = DeviceProcess.Request(waiter: newWaiter(process), kind: .token, since: now, order: events)
+        var request = DeviceProcess.Request(waiter: newWaiter(process), kind: .token, since: now)
         request.endpoint = endpoint
         let session = processes[process].current?.bundle.session
         if let token = processes[process].machine.value.readyToken(at: instant.uptime) {
             request.phase = .carrying(token)
             request.session = token.session
-            request.handedAt = events
             processes[process].requests.append(request)
             if isTraced { note("p\(process + 1) #\(request.waiter) has \(token.traceText) at once") }
             checkToken(process, token, from: session)
-            checkLeeway(process, token)
         } else {
             request.session = session
             processes[process].requests.append(request)
@@ -27,7 +25,7 @@ extension World {
     /// Sends a request for something other than a token.
     mutating func ask(_ process: Int, for wanted: CallerRequest, _ kind: DeviceProcess.Request.Kind) {
         if case .refresh = kind { processes[process].retryAt = nil }
-        let request = DeviceProcess.Request(waiter: newWaiter(process), kind: kind, since: now, order: events)
+        let request = DeviceProcess.Request(waiter: newWaiter(process), kind: kind, since: now)
         processes[process].requests.append(request)
         send(process, .requested(wanted, WaiterID(number: request.waiter)))
     }
@@ -67,8 +65,6 @@ extension World {
             processes[process].notes.complained = bundle
             if refusal.saysTokenIsInvalid { processes[process].notes.invalid = bundle.mark }
         }
-        processes[process].requests[index].order = events
-        noteRefusal(process, index, refusal.token)
         send(process, .requested(.replacement(refusal), WaiterID(number: waiter)))
     }
 
@@ -82,21 +78,22 @@ extension World {
         let grant = server.signIn(user, at: now)
         let session = server.session(server.grants[grant].family)
         noteRevocable(process, processes[process].current?.bundle.session)
-        let waiter = receive(grant, Mark(session: session, generation: 0), process)
+        let waiter = receive(grant, process)
         processes[process].notes.excused = nil
         // A caller that waits for the state gets it when the sign-in is stored.
-        for index in 0..<processes[process].requests.count { processes[process].requests[index].restart(at: now) }
+        for index in processes[process].requests.indices
+        where [.restore, .refresh].contains(processes[process].requests[index].kind) {
+            processes[process].requests[index].since = now
+        }
         let tokens = TokenRefreshResult(grant: grant, of: server, serverDate: serverDate)
         send(process, .signIn(tokens, session, waiter))
     }
 
     /// The user of a process has signed in or stepped up, and waits until the tokens are stored.
-    private mutating func receive(_ grant: Int, _ mark: Mark, _ process: Int) -> WaiterID {
-        let request = DeviceProcess.Request(waiter: newWaiter(process), kind: .signIn, since: now, order: events)
+    private mutating func receive(_ grant: Int, _ process: Int) -> WaiterID {
+        let request = DeviceProcess.Request(waiter: newWaiter(process), kind: .signIn, since: now)
         processes[process].requests.append(request)
-        processes[process].notes.received = Receipt(
-            mark: mark, grant: grant, at: now, since: now, lifetime: saidLifetime)
-        noteReceipt(process, grant, since: now)
+        processes[process].notes.received = (grant, now)
         return WaiterID(number: request.waiter)
     }
 
@@ -109,45 +106,22 @@ extension World {
             if case .write(_, .tombstone) = $0.kind { true } else { false }
         }
         if case .tombstone? = processes[process].machine.value.unsavedContent { return false }
-        if mayEnd { return false }
-        return bundle.subject != nil && processes[process].published == .signedIn(bundle.session)
+        return !mayEnd && bundle.subject != nil && processes[process].published == .signedIn(bundle.session)
     }
 
     mutating func stepUp(_ process: Int) {
         guard let session = processes[process].current?.bundle.session else { return }
         let grant = server.stepUp(Int(named: session.rawValue), at: now)
-        let generation = (processes[process].newest?.generation ?? 0) + 1
-        let waiter = receive(grant, Mark(session: session, generation: generation), process)
+        let waiter = receive(grant, process)
         var tokens = TokenRefreshResult(grant: grant, of: server, serverDate: serverDate)
         tokens.refreshToken = "r\(grant)"
-        // An endpoint that has refused the tokens before has not seen these.
-        (processes[process].notes.coolDowns, processes[process].notes.nextVerificationAt) = ([:], 0)
-        for other in processes where other.isAlive && other.machine.value.unsavedContent != nil {
-            guard let newest = other.newest, newest.session == session, let token = newest.refreshToken else {
-                continue
-            }
-            rootsBesideStepUps.insert(server.grants[Int(named: token)].root)
-        }
         send(process, .stepUp(tokens, session, waiter))
-    }
-
-    /// G32. The tokens in use descend from the newest sign-in that the process has been in. Of two step-ups at once
-    /// either may stay.
-    mutating func checkStepUp(_ process: Int) {
-        guard let bundle = processes[process].current?.bundle else { return }
-        let root = server.grants[bundle.grant].root
-        if let known = processes[process].notes.root, known.session == bundle.session, known.root > root,
-            server.grants[root].generation == 0, !rootsBesideStepUps.contains(root)
-        {
-            fail(.stepUp, "p\(process + 1) has \(bundle.traceText) after the step-up a\(known.root)")
-        }
-        processes[process].notes.root = (bundle.session, root)
     }
 
     mutating func signOut(_ process: Int, as reason: SignOutReason, isBlind: Bool) {
         moveTime(to: now + Self.actPause)
         if !isBlind, processes[process].published == .unknown { readOrder(process) }
-        var request = DeviceProcess.Request(waiter: newWaiter(process), kind: .signOut, since: now, order: events)
+        var request = DeviceProcess.Request(waiter: newWaiter(process), kind: .signOut, since: now)
         let session = processes[process].current?.bundle.session
         request.session = session
         noteRevocable(process, session)
@@ -172,7 +146,6 @@ extension World {
             }
             excuse(process)
         case .writeDeadline: excuse(process)
-        case .loadDeadline: processes[process].notes.storeFailedAt = now
         default: break
         }
         send(process, .timerFired(timer))
@@ -181,6 +154,5 @@ extension World {
     /// The store has failed, or took too long: what waits for it may be used.
     mutating func excuse(_ process: Int) {
         processes[process].notes.excused = processes[process].newest
-        processes[process].notes.storeFailedAt = now
     }
 }

@@ -80,28 +80,12 @@ extension World {
         let call = calls[index]
         let isUnusable = !isDraining && draws.chance(plan.server.unusableTokens)
         if !call.isOrphan {
-            noteReceipt(call.process, grant, since: earliestIssue(of: call), isUsable: !isUnusable)
             if !call.isAbandoned { server.noteFate(.received, of: call) }
             keys[call.base.grant] = nil
         }
         let token = isUnusable ? draws.of(["", "a\(grant) ", "a\(grant)\n", "\u{E4}\(grant)"]) : "a\(grant)"
         let tokens = TokenRefreshResult(grant: grant, of: server, serverDate: serverDate, accessToken: token)
         deliver(.success(tokens), to: index)
-    }
-
-    /// A process receives tokens, perhaps with the time on the server's clock. It need not read the time from a
-    /// response that it cannot use.
-    mutating func noteReceipt(_ process: Int, _ grant: Int, since: Int, isUsable: Bool = true) {
-        if plan.server.saysDate, isUsable { processes[process].notes.knowsServerDate = true }
-        server.noteReceipt(grant, isDated: isUsable && processes[process].notes.knowsServerDate, at: since)
-    }
-
-    /// The instant before which no process may take the tokens of a call for issued. Another process knows it by a
-    /// clock that may have been set.
-    private func earliestIssue(of call: Call) -> Int {
-        guard let first = firstCalls[call.key] else { return call.since }
-        let isForeign = first.owner != processes[call.process].owner
-        return isForeign && isClockSet(since: first.at) ? .min / 4 : min(first.at, call.since)
     }
 
     /// A call ends.
@@ -119,13 +103,11 @@ extension World {
             if !isCurrent, new { noteRevocable(process, session) }
             if isCurrent, new { processes[process].notes.spent.insert(call.token) }
             guard tokens.accessToken.fitsHeaderField else { break }
-            let isNew = processes[process].notes.received?.grant != Int(named: tokens.accessToken)
-            if isCurrent, isNew, current?.generation == call.base.generation {
-                let mark = Mark(session: session, generation: call.base.generation + 1)
-                processes[process].notes.received = Receipt(
-                    mark: mark, grant: Int(named: tokens.accessToken), at: now, since: earliestIssue(of: call),
-                    lifetime: saidLifetime
-                )
+            let grant = Int(named: tokens.accessToken)
+            if isCurrent, processes[process].notes.received?.grant != grant,
+                current?.generation == call.base.generation
+            {
+                processes[process].notes.received = (grant, min(firstCalls[call.key] ?? call.since, call.since))
             }
         case .failure(let error): noteFailure(error, on: call, isCurrent: isCurrent)
         }
@@ -138,16 +120,10 @@ extension World {
         case .rejected where isCurrent:
             processes[call.process].notes.sawRejection = session
             processes[call.process].notes.wasAmbiguous = false
-        case .ambiguous where isCurrent && !call.isOverdue:
-            // Another process, or an earlier run of this one, may have stored its refusal (rule 7).
-            let isRepeated = ambiguousAt[session].map { now >= $0 + 10_000 || isClockSet(since: $0) } ?? false
-            let isRejection =
-                plan.policy.ambiguity == .always || (plan.policy.ambiguity == .repeated && isRepeated)
-            if !isRepeated { ambiguousAt[session] = now }
-            if isRejection {
-                processes[call.process].notes.sawRejection = session
-                processes[call.process].notes.wasAmbiguous = true
-            }
+        case .ambiguous where isCurrent && plan.policy.ambiguity != .never:
+            // It may be the one that counts: by rule 7 another process, or an earlier run, may have stored the first.
+            processes[call.process].notes.sawRejection = session
+            processes[call.process].notes.wasAmbiguous = true
         case .unavailable:
             let asked = min(error.retryAfter ?? .zero, plan.policy.maximumRetryAfter)
             // A step-up has left the call, and is a sign-in that has succeeded since.

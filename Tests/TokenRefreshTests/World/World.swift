@@ -25,33 +25,23 @@ struct World {
     var journal = DeviceJournal()
     /// The sessions that a sign-out, or a sign-in over them, has ended: the journal has noted it, or the store has it.
     var ended: Set<SessionID> = []
-    /// The sign-ins whose tokens a process has not stored yet when the user steps up in one.
-    var rootsBesideStepUps: Set<Int> = []
     /// The sessions whose tokens, or whose end, the store has lost.
     var vanished: Set<SessionID> = []
     var processes: [DeviceProcess] = []
     var calls: [Call] = []
     /// The idempotency keys of the grants whose calls have returned nothing yet.
     var keys: [Int: String] = [:]
-    /// The first intent or call with a key, and its process.
-    var firstCalls: [String: (at: Int, owner: ProcessIdentity)] = [:]
+    /// The first intent or call with a key.
+    var firstCalls: [String: Int] = [:]
     /// Until when no process may call with a refresh token, as the store has said.
     var pauses: [Int: Int] = [:]
-    /// When a process last received an ambiguous refusal for a session.
-    var ambiguousAt: [SessionID: Int] = [:]
     /// Whether the resource server refuses every request.
     var refusesEverything = false
     /// What the authorization server does to every call.
     var isServerDown = false
     var isDraining = false
     var waiters = 0
-    /// One that reads the store, and one that is handed what the store has held.
-    var followers: [WorldFollower]
-    /// The access tokens that the store has held.
-    var heldTokens: Set<String> = []
     var madeCalls = 0
-    /// The number of events so far.
-    var events = 0
     var starts: UInt64 = 0
     /// The broken law that ends the world.
     var violation: Violation?
@@ -59,7 +49,6 @@ struct World {
 
     init(plan: WorldPlan, fault: World.Fault? = nil, isTraced: Bool = false) {
         self.plan = plan
-        followers = [true, false].map { WorldFollower(hasSource: $0, seed: plan.seed) }
         store.fault = fault
         server = AuthorizationServer(plan: plan.server)
         server.fault = fault
@@ -141,13 +130,7 @@ struct World {
     }
 
     /// When the next timer of a running process is due.
-    var nextTimer: Int? {
-        var earliest: Int?
-        for process in processes where process.runs {
-            for set in process.timers where set.at < earliest ?? .max { earliest = set.at }
-        }
-        return earliest
-    }
+    var nextTimer: Int? { processes.lazy.filter(\.runs).flatMap(\.timers).map(\.at).min() }
 
     // MARK: The machine
 
@@ -171,8 +154,7 @@ struct World {
 
     private mutating func handle(_ event: RefreshEvent, _ process: Int) {
         if isTraced { note("p\(process + 1) <- \(event)") }
-        events += 1
-        let before = MachineSnapshot(processes[process], event: event, at: instant)
+        let before = MachineSnapshot(processes[process], event: event)
         let actions = processes[process].handle(event, at: instant)
         if case .signIn(_, let session, _) = event, let bundle = processes[process].bundle {
             server[session].ordinal = bundle.ordinal
@@ -200,9 +182,7 @@ struct World {
             if let intent = content.bundle?.refreshIntent {
                 let age = Int((instant.date.timeIntervalSince(intent.date) * 1_000).rounded())
                 processes[process].notes.intentAt = now - max(0, age)
-                // The clock may have been set back while the write waited.
-                let key = worldKey(intent.idempotencyKey, of: process)
-                noteCall(process, key, since: age < 0 ? clockSetAt ?? now : now - age)
+                noteCall(worldKey(intent.idempotencyKey, of: process), since: now - age)
             }
             add(.write(version: version, content), process)
         case .call(let id, let base, let request, let startBefore):
@@ -210,7 +190,6 @@ struct World {
         case .cancelCall(let id):
             for index in 0..<calls.count where calls[index].attempt == id && calls[index].process == process {
                 if !calls[index].isOrphan { calls[index].isCancelled = true }
-                if case .timerFired = before.event { checkWake(calls[index]) }
             }
         case .withdrawCall(let id):
             for index in 0..<calls.count where calls[index].attempt == id && calls[index].process == process {
@@ -222,11 +201,11 @@ struct World {
             processes[process].stop(timer)
             processes[process].timers.append(.init(timer: timer, at: deadline.milliseconds))
         case .stopTimer(let timer): processes[process].stop(timer)
-        case .respond(let waiter, let response): noteResponse(process, waiter.number, response, before)
+        case .respond(let waiter, let response): noteResponse(process, waiter.number, response)
         case .publish(let state):
             processes[process].announced = state
             published(process, state, before)
-        case .report(let event): reported(process, event, before)
+        case .report(let event): reported(process, event)
         }
     }
 
@@ -267,10 +246,10 @@ struct World {
     mutating func write(call index: Int) {
         guard now < calls[index].startBefore else { return endUnmade(index, because: "too late for a call") }
         var call = calls[index]
-        (call.phase, call.hasSlept, call.wakes) = (.sent, false, 0)
+        (call.phase, call.hasSlept) = (.sent, false)
         checkCall(call)
         keys[call.base.grant] = call.key
-        noteCall(call.process, call.key, since: call.since)
+        noteCall(call.key, since: call.since)
         calls[index] = call
     }
 
@@ -291,9 +270,8 @@ struct World {
     /// An idempotency key of a process, as no other process has it.
     func worldKey(_ key: String, of process: Int) -> String { perspective(of: process)?.unview(key: key) ?? key }
 
-    private mutating func noteCall(_ process: Int, _ key: String, since: Int) {
-        if let first = firstCalls[key], first.at <= since { return }
-        firstCalls[key] = (since, firstCalls[key]?.owner ?? processes[process].owner)
+    private mutating func noteCall(_ key: String, since: Int) {
+        firstCalls[key] = min(firstCalls[key] ?? since, since)
     }
 
     private mutating func revoke(_ bundle: TokenBundle, besideAnother: Bool, _ process: Int, _ before: MachineSnapshot)

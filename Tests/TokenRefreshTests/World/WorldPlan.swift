@@ -81,8 +81,8 @@ final class WorldPlan: Sendable {
         static let damage = Traits(rawValue: 1)
         /// Users step up: a session has a second line of tokens.
         static let stepUps = Traits(rawValue: 2)
-        /// Writes fail, or are said to have failed.
-        static let failingWrites = Traits(rawValue: 4)
+        /// The wall clock of the device is set.
+        static let setClocks = Traits(rawValue: 4)
     }
 
     let isShared: Bool
@@ -132,7 +132,7 @@ final class WorldPlan: Sendable {
             misreports: draws.of([0, 0, 5, 30]),
             staleReads: draws.of([0, 0, 20])
         )
-        var traits: Traits = rates.storeFaults + rates.misreports > 0 ? .failingWrites : []
+        var traits: Traits = rates.clockJumps > 0 ? .setClocks : []
         if draws.chance(25) { traits.insert(.damage) }
         policy = Self.policy(&draws)
         length = draws.of([100, 300, 600, 2_000])
