@@ -1,5 +1,6 @@
 #if PostgreSQL
 import AuthInterface
+import ContractTesting
 import Foundation
 import Storage
 import Testing
@@ -99,15 +100,6 @@ struct PostgreSQLTokenStoreTests {
         #expect(try await store.load() == .fleet(1))
     }
 
-    @Test func `a row that is too large is not read, and the next save replaces it`() async throws {
-        let store = try await server.store().holding(.fleet(1))
-        try await server.set("ciphertext = decode(repeat('00', 2000000), 'hex')", of: store.account)
-        let error = await storeFailure { _ = try await store.load() }
-        #expect(error?.code == .corrupt)
-        #expect(error?.reason.contains("2000000") == true)
-        #expect(try await store.holding(.fleet(2)).load() == .fleet(2))
-    }
-
     @Test func `a deleted account leaves no row, and its next claim has a larger fence`() async throws {
         let store = server.store()
         func isThere() async throws -> Bool {
@@ -144,6 +136,54 @@ struct PostgreSQLTokenStoreTests {
         let table = try #require(PostgreSQLTable("not prepared"))
         let store = server.store(table: table)
         await store.expectFailures(.unavailable, "prepare()", ofLease: true)
+    }
+
+    // MARK: A row that this process cannot open is kept
+
+    @Test func `without its key the row is unavailable, and nothing replaces or removes it`() async throws {
+        let store = try await server.store(cipher: ScramblingCipher()).holding(.fleet(1))
+        for (cipher, words) in [
+            (ScramblingCipher(key: 7), "with this key"), (UnencryptedTokenCipher(), "with this key"),
+            (FailingCipher(), "no key service"),
+        ] as [(any TokenCipher, String)] {
+            await server.store(store.account, cipher: cipher).expectFailures(.unavailable, words)
+        }
+        #expect(try await store.load() == .fleet(1))
+    }
+
+    @Test func `a sign-in replaces a row whose key was lost, if the options allow it`() async throws {
+        let store = try await server.store(cipher: ScramblingCipher()).holding(.fleet(1))
+        var options = PostgreSQLOptions()
+        options.replacesUnreadableRows = true
+        let successor = server.store(store.account, cipher: ScramblingCipher(key: 7), options: options)
+        #expect(await storeFailure { _ = try await successor.load() }?.code == .corrupt)
+        #expect(try await successor.holding(.fleet(0, session: "a sign-in")).load() == .fleet(0, session: "a sign-in"))
+        #expect(await storeFailure { _ = try await store.load() }?.code == .unavailable)
+    }
+
+    @Test func `a tombstone is read without the key, and holds no token`() async throws {
+        let store = try await server.store(cipher: ScramblingCipher()).holding(.fleet(1))
+        let session = TokenBundle.fleet(1).session
+        let tombstone = SessionTombstone(session: session, reason: .application("account disabled"), date: Date())
+        try await store.update { _ in .tombstone(tombstone) }
+        let stranger = server.store(store.account, cipher: ScramblingCipher(key: 7))
+        #expect(try await stranger.read() == .tombstone(tombstone))
+        #expect(try await stranger.load() == nil)
+        let row = try await server.run(
+            "SELECT ciphertext IS NULL, position('fleet-'::bytea IN ended) > 0 FROM latchkey_tokens WHERE account = $1",
+            [.text(store.account)]
+        )
+        #expect(row.flag(0) && row.flag(1))
+    }
+
+    @Test func `a cipher that does not return is abandoned, and its row unlocked`() async throws {
+        let cipher = GatedCipher()
+        let store = server.store(cipher: cipher, limits: .patient.with { $0.cipher = .milliseconds(50) })
+        let error = await storeFailure { try await store.save(.fleet(1)) }
+        #expect(error?.code == .unavailable)
+        #expect(error?.reason.contains("the token cipher") == true)
+        try await server.store(store.account).save(.fleet(2))
+        cipher.sealing.open()
     }
 }
 #endif

@@ -4,7 +4,6 @@ import AuthTesting
 import ContractTesting
 import ConcurrencyPrimitives
 import Foundation
-import Storage
 import TestSupport
 import Testing
 import TokenRefresh

@@ -31,13 +31,6 @@ struct TransportSecurityTests {
         #expect(security.rule(for: options, environment: [:]) == rule)
     }
 
-    @Test func `a mode without TLS is refused for another host`() {
-        guard case .refuse = security.rule(for: ["host": "db1", "sslmode": "disable"], environment: [:]) else {
-            Issue.record("sslmode=disable was taken")
-            return
-        }
-    }
-
     @Test func `the environment supplies what the connection string omits`() {
         #expect(security.rule(for: [:], environment: ["PGHOST": "db1"]) == .requireTLS)
         #expect(security.rule(for: [:], environment: ["PGHOST": "db1", "PGSSLMODE": "verify-ca"]) == .asGiven)
