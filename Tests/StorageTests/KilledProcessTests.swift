@@ -1,6 +1,5 @@
 import AuthInterface
 import ConcurrencyPrimitives
-import ContractTesting
 import Foundation
 import TestSupport
 import Testing
@@ -48,11 +47,7 @@ struct KilledProcessTests: TemporaryStoreTests {
         report("\(kills) kills while saving, \(unfinished) of them left an unfinished file; every load was whole")
     }
 
-    /// Lets a process save until it is killed.
-    ///
-    /// - Parameter folder: The folder of the store. Its content is kept for the next process.
-    /// - Returns: Whether an unfinished file was left.
-    /// - Throws: When the store cannot be read.
+    /// Lets a process save until it is killed. The result is whether it left an unfinished file.
     private func killOnce(_ folder: URL) async throws -> Bool {
         let store = FileTokenStore(folder: folder)
         var acknowledged = try await store.load()?.generation ?? -1

@@ -120,6 +120,33 @@ struct FileTokenStoreFormatTests: TemporaryStoreTests {
         #expect(try await store.load() == nil)
     }
 
+    @Test func `the checksum is CRC-64/XZ, with the check value of the catalogue`() {
+        #expect(CRC64.text(of: "123456789".utf8) == "995dc9bbdf1939fa")
+        #expect(CRC64.text(of: "".utf8) == "0000000000000000")
+    }
+
+    @Test func `S19: a file with any flipped bit is corrupt`() throws {
+        let ending = SessionEnding(status: 400, code: "invalid_grant", date: Date(timeIntervalSinceReferenceDate: 8e8))
+        let sessions: [StoredSession] = [
+            .active(.numbered(7).with(refreshIntent: .test(under: "8:42"))), .empty,
+            .tombstone(
+                SessionTombstone(
+                    session: SessionID(), reason: .expired(ending), date: Date(), upTo: SessionOrdinal(at: Date()))),
+            .tombstone(SessionTombstone(session: SessionID(), reason: .application("disabled"), date: Date())),
+            .tombstone(SessionTombstone(session: SessionID(), reason: .lost(nil), date: Date())),
+        ]
+        for session in sessions {
+            var data = try TokenEnvelope.encode(session)
+            #expect(try TokenEnvelope.decode(data) as StoredSession == session)
+            for bit in 0..<data.count * 8 {
+                data[bit / 8] ^= 1 << (bit % 8)
+                let error = #expect(throws: TokenStoreError.self) { try TokenEnvelope.decode(data) as StoredSession }
+                #expect(error?.code == .corrupt, "bit \(bit % 8) of byte \(bit / 8)")
+                data[bit / 8] ^= 1 << (bit % 8)
+            }
+        }
+    }
+
     @Test func `a file that is cut off anywhere is corrupt, and never none`() async throws {
         let whole = Data(Self.current.utf8)
         for length in 0..<whole.count {

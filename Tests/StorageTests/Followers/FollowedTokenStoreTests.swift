@@ -53,9 +53,10 @@ import Testing
         return String(decoding: files.joined(), as: UTF8.self)
     }
 
-    @Test func `G29: the followers' file gets the access token after each save, and never the refresh token`()
-        async throws
-    {
+    @Test(arguments: [SignOutReason.byUser, .expired(), .application("disabled")])
+    func `G29, G35: the followers' file gets the access token after each save, at the end the reason, no refresh token`(
+        reason: SignOutReason
+    ) async throws {
         let place = FileTokenStore(folder: temporary.fresh())
         let folder = place.file.deletingLastPathComponent()
         let store = FollowedTokenStore(owner, publishing: place, clock: clock)
@@ -69,20 +70,11 @@ import Testing
             #expect(!text.contains("key-of-the-intent"))
         }
         #expect(try folder.permissions == "700" && place.file.permissions == "600")
-    }
-
-    @Test(arguments: [SignOutReason.byUser, .expired(), .application("disabled")])
-    func `G29, G35: the owner's ending removes the token from the file, and its reason stays`(reason: SignOutReason)
-        async throws
-    {
-        let place = FileTokenStore(folder: temporary.fresh())
-        let store = FollowedTokenStore(owner, publishing: place, clock: clock)
-        try await publish(bundle(), by: store)
         let ended = tombstone(reason)
         try await store.update { _ in ended }
         #expect(await store.settle())
         #expect(try await place.read() == ended)
-        #expect(try !contents(of: place.file.deletingLastPathComponent()).contains("access-"))
+        #expect(try !contents(of: folder).contains("access-"))
     }
 
     @Test func `G35: an expired token is removed from the file, and the session's name stays`() async throws {
@@ -307,24 +299,6 @@ import Testing
         try await store.delete()
         #expect(await store.settle())
         #expect(await place.read() == .empty, "the ending is forgotten")
-    }
-
-    @Test func `G30: a session that is lost ends for followers, and goes on for them when its tokens are there again`()
-        async throws
-    {
-        let place = MemoryTokenStore()
-        let store = FollowedTokenStore(owner, publishing: place, clock: clock)
-        let tokens = bundle()
-        try await store.save(tokens)
-        await owner.update { _ in .empty }
-        store.publish(end(.lost()))
-        #expect(await store.settle())
-        #expect(await place.read() == tombstone(.lost()))
-        await owner.update { _ in .active(tokens) }
-        try await until { await place.load() == tokens.withoutRefreshToken }
-        try await store.delete()
-        #expect(await store.settle())
-        #expect(await place.read() == .empty)
     }
 
     @Test func `A followed store keeps the contracts of its store`() async throws {

@@ -130,7 +130,9 @@ struct LeaseTests: TemporaryStoreTests {
     }
 
     @Test(arguments: Change.allCases)
-    func `a lease is lost when its file is no longer the one at its path`(change: Change) async throws {
+    func `a lease is lost when its file is no longer the one at its path, and the next one has the lock`(change: Change)
+        async throws
+    {
         try await store.save(.numbered(1))
         let lease = try await store.lease(waitingAtMost: .zero)
         #expect(!lease.isLost)
@@ -140,8 +142,10 @@ struct LeaseTests: TemporaryStoreTests {
         let next = try await FileTokenStore(folder: folder).lease(waitingAtMost: .zero)
         #expect(!next.isLost)
         #expect(next.mayStillCall(.test(under: lease.identity)), "its holder is alive")
+        #expect(await storeError { _ = try await store.lease(waitingAtMost: .zero) }?.code == .busy)
         await lease.release()
         #expect(next.mayStillCall(.test(under: lease.identity)), "nothing shows that it was released")
+        #expect(await storeError { _ = try await store.lease(waitingAtMost: .zero) }?.code == .busy)
         await next.release()
     }
 
