@@ -93,15 +93,20 @@ struct StoredVersionsTests: TemporaryStoreTests {
             lease: "8:42", failure: failure)
         let ordinal = SessionOrdinal(at: .intent)
         let session = StoredSession.active(Self.bundle(intent, signedInAt: .intent).with(ordinal: ordinal))
-        let read = try EarlierBuild.read(TokenEnvelope.encode(session))
-        #expect(read.bundle == EarlierBuild.Bundle.expected)
+        let expected = Data.envelope(
+            #""bundle":{"accessToken":"access-1","clockSkew":-1.5,"expiresAt":800000000.25,"generation":3,"#
+                + #""pendingRefresh":{"date":790000000.5,"host":"host-1","idempotencyKey":"key-1","isAbandoned":false,"#
+                + #""process":"7-1"},"receivedAt":799996400,"refreshToken":"refresh-1","session":"session-1","#
+                + #""signedInAt":790000000.5}"#)
+        #expect(try EarlierBuild.write(EarlierBuild.read(TokenEnvelope.encode(session))) == expected)
 
         for reason in [SignOutReason.byUser, .expired(), .application("disabled"), .never] {
             let end = SessionTombstone(session: .one, reason: reason, date: .intent, upTo: ordinal)
-            let ended = try EarlierBuild.read(TokenEnvelope.encode(.tombstone(end))).ended
-            #expect(ended?.session == "session-1" && ended?.date == end.date.timeIntervalSinceReferenceDate)
-            #expect(ended.map { EarlierBuild.reasons.contains($0.reason) } == true, "\(reason)")
-            #expect(ended.map { $0.reason != "application" || $0.text != nil } == true, "\(reason)")
+            let file = try EarlierBuild.read(TokenEnvelope.encode(.tombstone(end)))
+            let ended = try #require(file["ended"] as? [String: Any])
+            #expect(ended["session"] as? String == "session-1" && ended["date"] as? Double == 790_000_000.5)
+            let name = try #require(ended["reason"] as? String)
+            #expect(EarlierBuild.reasons.contains(name) && (name != "application" || ended["text"] is String))
         }
     }
 
@@ -131,7 +136,9 @@ struct StoredVersionsTests: TemporaryStoreTests {
         #expect(try await store.load() == first)
 
         var file = try EarlierBuild.read(Data(contentsOf: store.file))
-        file.bundle?.refresh()
+        var bundle = try #require(file["bundle"] as? [String: Any])
+        bundle.merge(["accessToken": "access-2", "refreshToken": "refresh-2", "generation": 4]) { $1 }
+        file["bundle"] = bundle
         try store.file.writePrivately(EarlierBuild.write(file))
         let second = try #require(try await store.load())
         #expect(second.generation == 4 && second.refreshToken == "refresh-2" && second.storedOrdinal == nil)
@@ -155,72 +162,41 @@ struct StoredVersionsTests: TemporaryStoreTests {
     }
 }
 
-/// The reader and writer of the last build without ordinals, as they were. The first build with version 2 of the format
-/// had no `signedInAt`, which it ignores. They are never changed.
+/// What the last build without ordinals knew of a file: it read these fields, and wrote no others. The first build with
+/// version 2 of the format had no `signedInAt`, which it ignored. They are never changed.
 private enum EarlierBuild {
-    struct Envelope: Codable {
-        let format: String
-        let version: Int
-        var bundle: Bundle?
-        let ended: End?
-    }
+    private static let fields: [String: Set<String>] = [
+        "file": ["format", "version", "bundle", "ended"],
+        "bundle": [
+            "accessToken", "refreshToken", "expiresAt", "clockSkew", "session", "generation", "receivedAt",
+            "pendingRefresh", "signedInAt",
+        ],
+        "pendingRefresh": ["idempotencyKey", "host", "process", "date", "isAbandoned"],
+        "ended": ["session", "reason", "text", "date"],
+    ]
 
-    struct Bundle: Codable, Equatable {
-        var accessToken: String
-        var refreshToken: String?
-        let expiresAt: TimeInterval?
-        let clockSkew: TimeInterval
-        let session: String
-        var generation: Int
-        let receivedAt: TimeInterval?
-        let pendingRefresh: Intent?
-        let signedInAt: TimeInterval?
-
-        mutating func refresh() {
-            accessToken = "access-2"
-            refreshToken = "refresh-2"
-            generation += 1
-        }
-
-        static let expected = Bundle(
-            accessToken: "access-1", refreshToken: "refresh-1", expiresAt: 800_000_000.25, clockSkew: -1.5,
-            session: "session-1", generation: 3, receivedAt: 799_996_400,
-            pendingRefresh: Intent(
-                idempotencyKey: "key-1", host: "host-1", process: "7-1", date: 790_000_000.5, isAbandoned: false),
-            signedInAt: 790_000_000.5)
-    }
-
-    struct Intent: Codable, Equatable {
-        let idempotencyKey: String
-        let host: String
-        let process: String
-        let date: TimeInterval
-        let isAbandoned: Bool
-    }
-
-    struct End: Codable {
-        let session: String
-        let reason: String
-        let text: String?
-        let date: TimeInterval
-    }
-
-    /// The reasons that it knows. With another one it cannot read the file.
+    /// The reasons that it knew. With another one it could not read the file.
     static let reasons: Set<String> = ["byUser", "expired", "application", "never"]
 
-    static func read(_ data: Data) throws -> Envelope {
+    static func read(_ data: Data) throws -> [String: Any] {
         let start = Data(#"{"checksum":""#.utf8)
         let body = data.dropFirst(start.count + 16 + 2)
         try #require(data == body.afterChecksum)
-        let envelope = try JSONDecoder().decode(Envelope.self, from: data)
-        #expect(envelope.format == "latchkey-tokens" && envelope.version == 2)
-        return envelope
+        return known("file", try #require(JSONSerialization.jsonObject(with: data) as? [String: Any]))
     }
 
-    static func write(_ envelope: Envelope) throws -> Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return try encoder.encode(envelope).dropFirst().afterChecksum
+    static func write(_ file: [String: Any]) throws -> Data {
+        let text = try JSONSerialization.data(withJSONObject: file, options: [.sortedKeys, .withoutEscapingSlashes])
+        return text.dropFirst().afterChecksum
+    }
+
+    /// The values that it knew of an object.
+    private static func known(_ name: String, _ values: [String: Any]) -> [String: Any] {
+        var known = values.filter { fields[name]?.contains($0.key) == true }
+        for (name, value) in known {
+            if let object = value as? [String: Any] { known[name] = Self.known(name, object) }
+        }
+        return known
     }
 }
 
