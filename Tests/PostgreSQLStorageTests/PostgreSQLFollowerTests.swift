@@ -32,7 +32,7 @@ import TokenRefresh
         #expect(try await follower.restore() == .signedIn(TokenBundle.fleet(3).session))
         #expect(follower.validToken?.value == TokenBundle.fleet(3).accessToken)
         #expect(try await source.load()?.refreshToken == nil)
-        #expect(await storeFailure { _ = try await source.save(.fleet(4)) }?.code == .unavailable)
+        await expectFailure(.unavailable) { _ = try await source.save(.fleet(4)) }
 
         let spied = reader.store(account, cipher: ownerKey)
         #expect(await storeFailure { _ = try await spied.read() }?.code == .unavailable, "no right")

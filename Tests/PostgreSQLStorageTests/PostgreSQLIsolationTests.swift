@@ -50,8 +50,7 @@ struct PostgreSQLIsolationTests {
             ("LOCK TABLE \(table.quoted)", " ", { _ = try await hasty.load() }),
         ] as [(String, String, () async throws -> Void)] {
             let lock = try await server.hold(lock)
-            let error = await storeFailure(of: call)
-            #expect(error?.code == .busy && error?.reason.contains(words) == true, "\(error?.reason ?? "none")")
+            await expectFailure(.busy, words, of: call)
             try await lock.release()
             #expect(try await store.load() == .fleet(1))
         }
@@ -67,9 +66,7 @@ struct PostgreSQLIsolationTests {
         try await cipher.sealing.arrivals(atLeast: 1)
         let other = store.store(for: store.account + "/other")
         for _ in 0..<20 { #expect(try await other.load() == nil) }
-        let error = await storeFailure { try await other.save(.fleet(1)) }
-        #expect(error?.code == .busy)
-        #expect(error?.reason.contains("connections") == true)
+        await expectFailure(.busy, "connections") { try await other.save(.fleet(1)) }
         cipher.sealing.open()
         try await update.value
     }
@@ -82,8 +79,7 @@ struct PostgreSQLIsolationTests {
         try await cipher.sealing.arrivals(atLeast: 1)
         let waiting = Task { try await store.load() }
         try await until { store.session.database.pool.waitingCalls > 0 }
-        let refusal = await storeFailure { _ = try await store.load() }
-        #expect(refusal?.code == .busy)
+        await expectFailure(.busy) { _ = try await store.load() }
         await expectCancellation(of: waiting)
         cipher.sealing.open()
         try await update.value

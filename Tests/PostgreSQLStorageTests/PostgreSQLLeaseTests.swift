@@ -54,7 +54,7 @@ struct PostgreSQLLeaseTests {
         #expect(!third.mayStillCall(.fleet(under: next)))
 
         await late.release()
-        #expect(await storeFailure { _ = try await mine.lease(waitingAtMost: .zero) }?.code == .busy)
+        await expectFailure(.busy) { _ = try await mine.lease(waitingAtMost: .zero) }
         await third.release()
         let fourth = try await theirs.lease(waitingAtMost: .zero)
         #expect(!fourth.mayStillCall(.fleet(under: late)), "its late release says that its call has ended")

@@ -31,20 +31,6 @@ struct PostgreSQLRestartTests {
         await server.finish()
     }
 
-    @Test func `the claim of a holder that does not return after a restart lapses`() async throws {
-        let server = try await PostgreSQLServer()
-        let limits = PostgreSQLLimits.patient.with { $0.claim = .milliseconds(500) }
-        let mine = server.store("account", limits: limits, clock: ManualTimeSource()).owned(by: other)
-        let lost = try await mine.lease(waitingAtMost: .zero)
-        try await server.crash()
-        try await server.start()
-        let next = try await server.store("account", limits: limits).lease(waitingAtMost: .seconds(3_600))
-        #expect(next.mayStillCall(.fleet(under: lost)))
-        await next.release()
-        await lost.release()
-        await server.finish()
-    }
-
     @Test func `an update whose server restarts before the commit is made on another connection, with one decision`()
         async throws
     {

@@ -59,8 +59,7 @@ struct PostgreSQLTokenStoreTests {
 
     @Test func `an account is not mistaken for a prefix of its name`() async throws {
         let store = try await server.store().holding(.fleet(1))
-        let error = await storeFailure { _ = try await store.store(for: store.account + "\0b").load() }
-        #expect(error?.code == .unavailable)
+        await expectFailure(.unavailable) { _ = try await store.store(for: store.account + "\0b").load() }
     }
 
     @Test func `the table shows generation and session, and no token`() async throws {
@@ -86,9 +85,7 @@ struct PostgreSQLTokenStoreTests {
             let store = try await server.store(cipher: cipher).holding(.fleet(1))
             try await server.set("\(change)", of: store.account)
             let reader = change.hasPrefix("account") ? store.store(for: store.account + "/moved") : store
-            let error = await storeFailure { _ = try await reader.load() }
-            #expect(error?.code == .unavailable)
-            #expect(error?.reason.contains("with this key") == true)
+            await expectFailure(.unavailable, "with this key") { _ = try await reader.load() }
         }
     }
 
@@ -156,9 +153,9 @@ struct PostgreSQLTokenStoreTests {
         var options = PostgreSQLOptions()
         options.replacesUnreadableRows = true
         let successor = server.store(store.account, cipher: ScramblingCipher(key: 7), options: options)
-        #expect(await storeFailure { _ = try await successor.load() }?.code == .corrupt)
+        await expectFailure(.corrupt) { _ = try await successor.load() }
         #expect(try await successor.holding(.fleet(0, session: "a sign-in")).load() == .fleet(0, session: "a sign-in"))
-        #expect(await storeFailure { _ = try await store.load() }?.code == .unavailable)
+        await expectFailure(.unavailable) { _ = try await store.load() }
     }
 
     @Test func `a tombstone is read without the key, and holds no token`() async throws {
@@ -179,9 +176,7 @@ struct PostgreSQLTokenStoreTests {
     @Test func `a cipher that does not return is abandoned, and its row unlocked`() async throws {
         let cipher = GatedCipher()
         let store = server.store(cipher: cipher, limits: .patient.with { $0.cipher = .milliseconds(50) })
-        let error = await storeFailure { try await store.save(.fleet(1)) }
-        #expect(error?.code == .unavailable)
-        #expect(error?.reason.contains("the token cipher") == true)
+        await expectFailure(.unavailable, "the token cipher") { try await store.save(.fleet(1)) }
         try await server.store(store.account).save(.fleet(2))
         cipher.sealing.open()
     }

@@ -74,9 +74,7 @@ struct TransportSecurityTests {
         let place = "host=0.0.0.0 port=\(server.url.port ?? 0) user=fleet password=correct-horse-fixture"
         for mode in ["", "sslmode=prefer", "sslmode=allow"] {
             let store = PostgreSQLTokenStore(connection: "\(place) \(mode)", cipher: UnencryptedTokenCipher())
-            let error = await storeFailure { try await store.save(.fleet(1)) }
-            #expect(error?.code == .unavailable)
-            #expect(error?.reason.contains("TLS") == true, "\(mode): \(error?.reason ?? "none")")
+            await expectFailure(.unavailable, "TLS") { try await store.save(.fleet(1)) }
         }
         try await until { received.withLock { $0.count } >= 6 }
         // The length of the message, 8, and the code of SSLRequest, 80877103. Nothing follows it.
