@@ -102,19 +102,6 @@ struct KilledProcessTests: TemporaryStoreTests {
         }
     }
 
-    @Test func `a corrupt file on a full disk is never copied, and a sign-out removes it`() async throws {
-        try store.file.writePrivately(Data("refresh-1".utf8))
-        for _ in 1...5 {
-            let lines = try await SpawnedProcess(peer: "overwrite-once", folder, 0).remainingLines()
-            #expect(lines.count == 1 && lines[0].hasPrefix("unavailable: could not write"), "\(lines)")
-            #expect(try folder.names == ["default.json", "default.json.lock"])
-        }
-        try await store.update { _ in .tombstone(SessionTombstone(session: SessionID(), reason: .byUser, date: Date()))
-        }
-        #expect(try folder.names == ["default.json", "default.json.lock"])
-        #expect(try !String(contentsOf: store.file, encoding: .utf8).contains("refresh-1"))
-    }
-
     @Test func `a read-only folder can be loaded from, and a save there is unavailable`() async throws {
         try await store.save(.large(1))
         try FileManager.default.removeItem(at: store.file.appendingPathExtension("lock"))
