@@ -129,10 +129,8 @@ import Testing
         async throws
     {
         let place = FaultyTokenStore(RecordingTokenStore())
-        let failures = Locked<[TokenStoreError]>([])
-        let store = FollowedTokenStore(owner, publishing: place, clock: clock) { error in
-            failures.withLock { $0.append(error) }
-        }
+        let failures = Recorder<TokenStoreError>()
+        let store = FollowedTokenStore(owner, publishing: place, clock: clock) { failures.record($0) }
         place.fail(.save)
         let gate = place.hold(.save)
         try await store.save(bundle())
@@ -142,7 +140,7 @@ import Testing
         for content in [StoredSession.active(bundle().withoutRefreshToken), .tombstone(ended)] {
             if content == .tombstone(ended) { store.publish(ended) }
             #expect(await !store.settle())
-            #expect(failures.withLock { !$0.isEmpty })
+            #expect(!failures.values.isEmpty)
             place.recover(.save)
             try await untilPublished(by: store)
             #expect(place.base.content == content)
@@ -154,16 +152,14 @@ import Testing
         async throws
     {
         let folder = temporary.fresh()
-        let failures = Locked<[TokenStoreError.Code]>([])
+        let failures = Recorder<TokenStoreError>()
         let store = FollowedTokenStore(
             FileTokenStore(folder: folder), publishing: FileTokenStore(folder: folder), clock: clock
-        ) { error in
-            failures.withLock { $0.append(error.code) }
-        }
+        ) { failures.record($0) }
         try await store.save(bundle())
         #expect(await !store.settle())
         #expect(try await store.load() == bundle())
-        #expect(failures.withLock { $0 }.contains(.insecure))
+        #expect(failures.values.map(\.code).contains(.insecure))
     }
 
     @Test func `G29: what the store says replaces the tokens in the place, and no ending that is not over`() {

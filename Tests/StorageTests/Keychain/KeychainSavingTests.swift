@@ -107,13 +107,4 @@ struct KeychainSavingTests {
         #expect(mac.items.isEmpty)
         #expect(try await store.load() == nil)
     }
-
-    @Test func `deleting one account leaves the others`() async throws {
-        let accounts = ["anna", "Anna", "bert", ""]
-        let stores = accounts.map { KeychainTokenStore.over(model, at: .init(service: "articles", account: $0)) }
-        for (number, store) in stores.enumerated() { try await store.save(.numbered(number)) }
-        try await stores[0].delete()
-        #expect(try await stores[0].load() == nil)
-        for number in 1..<stores.count { #expect(try await stores[number].load() == .numbered(number)) }
-    }
 }
