@@ -60,7 +60,7 @@ import Testing
         let gamma: (String, [UInt8]) = ("gAMA", [0, 0, 0xD9, 0x03])
         let wide = profile(548)
         for extras in [[embedded(wide)], [gamma, embedded(wide)]] {
-            let bitmap = try codec.decode(png(extras).data, covering: PixelSize(width: 1, height: 1))
+            let bitmap = try codec.decode(png(extras))
             #expect(bitmap.colorProfile == wide)
             #expect(bitmap[0, 0] == [200, 100, 50])
             #expect(try fittedProfile(of: png(extras).data) == wide)
@@ -70,23 +70,18 @@ import Testing
     @Test func `a damaged profile of a PNG is ignored`() throws {
         let damaged: (String, [UInt8]) = ("iCCP", Array("profile\0\0".utf8) + [1, 2, 3])
         for extra in [damaged, embedded(profile(548, space: "CMYK")), embedded(profile(548).prefix(300))] {
-            let bitmap = try codec.decode(png([extra]).data, covering: PixelSize(width: 1, height: 1))
+            let bitmap = try codec.decode(png([extra]))
             #expect(bitmap.colorProfile == nil)
             #expect(bitmap[0, 0] == [200, 100, 50])
         }
     }
 
     @Test func `a PNG with a gamma alone is converted to sRGB`() throws {
-        let linear = try codec.decode(
-            png([("gAMA", [0, 1, 0x86, 0xA0])]).data, covering: PixelSize(width: 1, height: 1)
-        )
+        let linear = try codec.decode(png([("gAMA", [0, 1, 0x86, 0xA0])]))
         // (200/255)^(1/2.2), and so on.
         #expect(isNear(linear[0, 0], [228, 167, 122], within: 2))
         #expect(linear.colorProfile == nil)
-
-        let marked = try codec.decode(
-            png([("gAMA", [0, 1, 0x86, 0xA0]), ("sRGB", [0])]).data, covering: PixelSize(width: 1, height: 1)
-        )
+        let marked = try codec.decode(png([("gAMA", [0, 1, 0x86, 0xA0]), ("sRGB", [0])]))
         #expect(marked[0, 0] == [200, 100, 50])
     }
 

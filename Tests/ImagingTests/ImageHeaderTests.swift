@@ -29,23 +29,19 @@ import Testing
         #expect(try ImageHeader(parsing: odd).size == PixelSize(width: 8, height: 8))
     }
 
-    @Test(arguments: [
-        ("", ImagingError.Code.notAnImage), ("hello", .notAnImage), ("<html>", .notAnImage), ("\u{7F}ELF", .notAnImage),
-        // A film.
-        ("\0\0\0\u{18}ftypisom....mp41", .notAnImage),
-        ("GIF89a", .unsupportedFormat), ("RIFF1234WEBPVP8 ", .unsupportedFormat), ("BM......", .unsupportedFormat),
-        ("II*\0....", .unsupportedFormat), ("0000ftypheic", .unsupportedFormat), ("0000ftypavif", .unsupportedFormat),
-    ])
-    func `another picture format is told from what is no picture`(text: String, expected: ImagingError.Code) {
-        #expect(code(of: Data(text.utf8)) == expected)
+    /// The last one is a film.
+    @Test(arguments: ["", "hello", "<html>", "\u{7F}ELF", "\0\0\0\u{18}ftypisom....mp41"])
+    func `what is no picture is told from another picture format`(text: String) {
+        #expect(code(of: Data(text.utf8)) == .notAnImage)
     }
 
     @Test(arguments: [
-        ("\0\0\0\u{18}ftypheic....mif1", "HEIC"), ("\0\0\0\u{18}ftypmif1....heic", "HEIC"),
+        ("GIF89a", "GIF"), ("BM......", "BMP"), ("II*\0....", "TIFF"), ("0000ftypavif", "AVIF"),
+        ("0000ftypheic", "HEIC"), ("\0\0\0\u{18}ftypheic....mif1", "HEIC"), ("\0\0\0\u{18}ftypmif1....heic", "HEIC"),
         ("\0\0\0\u{18}ftypmif1....avif", "AVIF"), ("\0\0\0\u{14}ftypmsf1....", "HEIF"),
-        ("RIFF\u{10}\0\0\0WEBPVP8 ", "WebP"),
+        ("RIFF1234WEBPVP8 ", "WebP"), ("RIFF\u{10}\0\0\0WEBPVP8 ", "WebP"),
     ])
-    func `the error names the format`(text: String, name: String) {
+    func `another picture format is named`(text: String, name: String) {
         let error = imagingError { try ImageHeader(parsing: Data(text.utf8)) }
         #expect(error?.code == .unsupportedFormat)
         #expect(error?.message.contains("\(name) cannot be read") == true)
@@ -62,11 +58,8 @@ import Testing
         #expect(code(of: jpeg + Data(repeating: 0xFF, count: 100)) == nil)
     }
 
-    @Test func `a JPEG with a height of zero, and a PNG without a valid header, are damaged`() throws {
-        var flat = jpeg
-        let frame = try #require(flat.range(of: Data([0xFF, 0xC0])))
-        flat.replaceSubrange(frame.lowerBound + 5..<frame.lowerBound + 7, with: [0, 0])
-        #expect(code(of: flat) == .decodingFailed)
+    @Test func `a JPEG with a height of zero, and a PNG without a valid header, are damaged`() {
+        #expect(code(of: FlatJPEG(components: [200], size: (8, 0)).data) == .decodingFailed)
         for (width, height) in [(0, 5), (5, 0), (0x8000_0000, 1), (0xFFFF_FFFF, 0xFFFF_FFFF)] {
             let png = PlainPNG(width: width, height: height, kind: .grayscale, rows: [[0]])
             #expect(code(of: png.data) == .decodingFailed, "\(width)×\(height)")

@@ -43,21 +43,6 @@ import Testing
 }
 
 @Suite struct ResizingTests {
-    @Test func `every new pixel is the mean of the area that it covers`() {
-        let source = Bitmap.painted(PixelSize(width: 4, height: 2)) { x, y in [UInt8(x * 40), UInt8(y * 100), 7] }
-        let halved = source.resized(to: PixelSize(width: 2, height: 1))
-        #expect(halved[0, 0] == [20, 50, 7])
-        #expect(halved[1, 0] == [100, 50, 7])
-    }
-
-    @Test func `a partly covered pixel has a partial weight`() {
-        let source = Bitmap.painted(PixelSize(width: 3, height: 1)) { x, _ in [UInt8(x * 90), 0, 0] }
-        let narrowed = source.resized(to: PixelSize(width: 2, height: 1))
-        // The middle pixel is shared: (0 + 90/2) / 1.5 and (90/2 + 180) / 1.5.
-        #expect(narrowed[0, 0] == [30, 0, 0])
-        #expect(narrowed[1, 0] == [150, 0, 0])
-    }
-
     @Test(
         arguments: [
             ((101, 99), (1, 1), [0, 128, 255]), ((101, 99), (7, 5), [0, 128, 255]),

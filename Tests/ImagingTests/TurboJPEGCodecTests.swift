@@ -29,15 +29,6 @@ import Testing
         #expect(try codec.inspect(photo.jpeg).orientation == .up)
     }
 
-    @Test func `noise is written at the highest quality that fits`() throws {
-        let file = try codec.encodeJPEG(.noise(PixelSize(width: 200, height: 150), seed: 3), quality: 0.9)
-        let picture = try codec.decode(file, covering: PixelSize(width: 200, height: 150))
-        let sizes = try FittingPolicy().qualities.map { try codec.encodeJPEG(picture, quality: $0).count }
-        #expect(sizes == sizes.sorted(by: >))
-        let photo = try PhotoFitter(codec) { $0.maximumBytes = sizes[3] }.fit(file)
-        #expect(photo.quality == 0.5 && photo.jpeg.count == sizes[3])
-    }
-
     @Test(arguments: [(5000, 1, 1024, 1), (1, 5000, 1, 1024), (2049, 3, 1024, 1), (1500, 1125, 1024, 768)])
     func `extreme shapes keep at least a pixel on each side`(
         width: Int, height: Int, fittedWidth: Int, fittedHeight: Int
@@ -72,6 +63,53 @@ import Testing
     @Test func `a picture too wide for JPEG is an encodingFailed error`() {
         let wide = Bitmap.flat(PixelSize(width: 70_000, height: 1), [0, 0, 0])
         #expect(imagingError { try codec.encodeJPEG(wide, quality: 0.5) }?.code == .encodingFailed)
+    }
+
+    // MARK: Every common kind of JPEG and PNG is decoded to the RGB that a viewer shows
+
+    @Test(
+        arguments: [
+            ([0], nil, [0, 0, 0], 0), ([77], nil, [77, 77, 77], 0), ([128], nil, [128, 128, 128], 0),
+            ([255], nil, [255, 255, 255], 0),
+            // Full cyan and half black. Adobe stores inverted values, and others do not.
+            ([0, 255, 255, 128], 0, [0, 128, 128], 1), ([255, 0, 0, 127], nil, [0, 128, 128], 1),
+            // Luma 0 and neutral chroma decode to 255, which is no ink in Adobe's files: only black counts.
+            ([0, 128, 128, 100], 2, [100, 100, 100], 1),
+        ] as [([UInt8], UInt8?, [UInt8], Int)])
+    func `gray, CMYK and YCCK become RGB`(
+        components: [UInt8], adobeTransform: UInt8?, expected: [UInt8], tolerance: Int
+    ) throws {
+        let file = FlatJPEG(components: components, adobeTransform: adobeTransform)
+        let bitmap = try codec.decode(file.data, covering: PixelSize(width: 8, height: 8))
+        #expect(isNear(bitmap[0, 0], expected, within: tolerance))
+    }
+
+    @Test(
+        arguments: [
+            (
+                .init(width: 2, height: 1, kind: .rgba, rows: [[9, 8, 7, 255, 9, 8, 7, 0]]), [9, 8, 7, 255, 255, 255], 0
+            ),
+            // As viewers draw it: half of 255.
+            (.init(width: 1, height: 1, kind: .rgba, rows: [[0, 0, 0, 128]]), [127, 127, 127], 1),
+            (
+                .init(
+                    width: 3, height: 1, kind: .palette, rows: [[2, 0, 1]],
+                    extras: [("PLTE", [10, 20, 30, 40, 50, 60, 70, 80, 90]), ("tRNS", [255, 0])]),
+                [70, 80, 90, 10, 20, 30, 255, 255, 255], 0
+            ),
+            (
+                .init(width: 1, height: 1, kind: .rgb, bitDepth: 16, rows: [[0x80, 0x80, 0xFF, 0xFF, 0x10, 0x10]]),
+                [0x80, 0xFF, 0x10], 1
+            ),
+            (
+                .init(width: 2, height: 1, kind: .grayscale, bitDepth: 1, rows: [[0b0100_0000]]),
+                [0, 0, 0, 255, 255, 255], 0
+            ),
+        ] as [(PlainPNG, [UInt8], Int)])
+    func `a PNG of any kind becomes RGB, and is drawn over white`(png: PlainPNG, pixels: [UInt8], tolerance: Int) throws
+    {
+        let bitmap = try codec.decode(png)
+        #expect(bitmap.pixels.count == pixels.count && isNear(bitmap.pixels, pixels, within: tolerance))
     }
 }
 #endif

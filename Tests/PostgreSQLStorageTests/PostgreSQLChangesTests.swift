@@ -1,6 +1,5 @@
 #if PostgreSQL
 import AuthInterface
-import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
 import Storage
@@ -60,19 +59,6 @@ struct PostgreSQLChangesTests {
         #expect(reports.withLock { $0 } <= 1)
         silent.cancel()
         await silent.value
-    }
-
-    @Test func `when the listening connection is cut, changes are still reported`() async throws {
-        let store = server.named(limits: .patient.with { $0.changePolling = .milliseconds(50) })
-        let feed = store.session.database.changes
-        var reports = store.changes.makeAsyncIterator()
-        for number in 1...3 {
-            try await until { feed.isListening }
-            try await server.cutConnections(of: store.account)
-            try await server.store(store.account).save(.fleet(number))
-            while try await store.load() != .fleet(number) { _ = await reports.next() }
-        }
-        try await until { feed.isListening }
     }
 
     @Test func `changes from before the listening are looked for until they can be read`() async throws {

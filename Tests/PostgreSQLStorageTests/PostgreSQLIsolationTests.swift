@@ -1,10 +1,7 @@
 #if PostgreSQL
 import ContractTesting
 import AuthInterface
-import AuthTesting
 import ConcurrencyPrimitives
-import Foundation
-import Storage
 import TestSupport
 import Testing
 
@@ -40,27 +37,23 @@ struct PostgreSQLIsolationTests {
         for store in locked { #expect(try await store.load() == .fleet(2)) }
     }
 
-    @Test func `an update of a locked row fails after its limit, and the error says why`() async throws {
-        let store = try await server.store().holding(.fleet(1))
-        let lock = try await server.lockRows(store.account)
-        let hasty = server.store(store.account, limits: Self.hasty)
-        let error = await storeFailure { try await hasty.save(.fleet(2)) }
-        #expect(error?.code == .busy)
-        #expect(error?.reason.contains("row") == true)
-        try await lock.release()
-        #expect(try await store.load() == .fleet(1))
-    }
-
-    @Test func `an update of a locked table fails after its limit`() async throws {
+    @Test func `a call that waits for a locked row or table fails after its limit, and the error says why`()
+        async throws
+    {
         let table = try #require(PostgreSQLTable("a table that is locked"))
         let store = server.store(table: table)
         try await store.prepare()
-        let lock = try await server.hold("LOCK TABLE \(table.quoted)")
+        try await store.save(.fleet(1))
         let hasty = server.store(store.account, table: table, limits: Self.hasty)
-        let error = await storeFailure { _ = try await hasty.load() }
-        #expect(error?.code == .busy)
-        try await lock.release()
-        #expect(try await store.load() == nil)
+        for (lock, words, call) in [
+            ("SELECT FROM \(table.quoted) FOR UPDATE", "row", { try await hasty.save(.fleet(2)) }),
+            ("LOCK TABLE \(table.quoted)", " ", { _ = try await hasty.load() }),
+        ] as [(String, String, () async throws -> Void)] {
+            let lock = try await server.hold(lock)
+            await expectFailure(.busy, words, of: call)
+            try await lock.release()
+            #expect(try await store.load() == .fleet(1))
+        }
     }
 
     @Test func `a slow cipher of one update leaves a connection to readers, and an error names it to writers`()
@@ -73,9 +66,7 @@ struct PostgreSQLIsolationTests {
         try await cipher.sealing.arrivals(atLeast: 1)
         let other = store.store(for: store.account + "/other")
         for _ in 0..<20 { #expect(try await other.load() == nil) }
-        let error = await storeFailure { try await other.save(.fleet(1)) }
-        #expect(error?.code == .busy)
-        #expect(error?.reason.contains("connections") == true)
+        await expectFailure(.busy, "connections") { try await other.save(.fleet(1)) }
         cipher.sealing.open()
         try await update.value
     }
@@ -88,8 +79,7 @@ struct PostgreSQLIsolationTests {
         try await cipher.sealing.arrivals(atLeast: 1)
         let waiting = Task { try await store.load() }
         try await until { store.session.database.pool.waitingCalls > 0 }
-        let refusal = await storeFailure { _ = try await store.load() }
-        #expect(refusal?.code == .busy)
+        await expectFailure(.busy) { _ = try await store.load() }
         await expectCancellation(of: waiting)
         cipher.sealing.open()
         try await update.value

@@ -1,5 +1,6 @@
 #if PostgreSQL
 import AuthInterface
+import ContractTesting
 import Foundation
 import Storage
 import Testing
@@ -58,8 +59,7 @@ struct PostgreSQLTokenStoreTests {
 
     @Test func `an account is not mistaken for a prefix of its name`() async throws {
         let store = try await server.store().holding(.fleet(1))
-        let error = await storeFailure { _ = try await store.store(for: store.account + "\0b").load() }
-        #expect(error?.code == .unavailable)
+        await expectFailure(.unavailable) { _ = try await store.store(for: store.account + "\0b").load() }
     }
 
     @Test func `the table shows generation and session, and no token`() async throws {
@@ -85,9 +85,7 @@ struct PostgreSQLTokenStoreTests {
             let store = try await server.store(cipher: cipher).holding(.fleet(1))
             try await server.set("\(change)", of: store.account)
             let reader = change.hasPrefix("account") ? store.store(for: store.account + "/moved") : store
-            let error = await storeFailure { _ = try await reader.load() }
-            #expect(error?.code == .unavailable)
-            #expect(error?.reason.contains("with this key") == true)
+            await expectFailure(.unavailable, "with this key") { _ = try await reader.load() }
         }
     }
 
@@ -97,15 +95,6 @@ struct PostgreSQLTokenStoreTests {
         await store.expectFailures(.unsupportedVersion)
         try await server.set("format_version = 2", of: store.account)
         #expect(try await store.load() == .fleet(1))
-    }
-
-    @Test func `a row that is too large is not read, and the next save replaces it`() async throws {
-        let store = try await server.store().holding(.fleet(1))
-        try await server.set("ciphertext = decode(repeat('00', 2000000), 'hex')", of: store.account)
-        let error = await storeFailure { _ = try await store.load() }
-        #expect(error?.code == .corrupt)
-        #expect(error?.reason.contains("2000000") == true)
-        #expect(try await store.holding(.fleet(2)).load() == .fleet(2))
     }
 
     @Test func `a deleted account leaves no row, and its next claim has a larger fence`() async throws {
@@ -144,6 +133,52 @@ struct PostgreSQLTokenStoreTests {
         let table = try #require(PostgreSQLTable("not prepared"))
         let store = server.store(table: table)
         await store.expectFailures(.unavailable, "prepare()", ofLease: true)
+    }
+
+    // MARK: A row that this process cannot open is kept
+
+    @Test func `without its key the row is unavailable, and nothing replaces or removes it`() async throws {
+        let store = try await server.store(cipher: ScramblingCipher()).holding(.fleet(1))
+        for (cipher, words) in [
+            (ScramblingCipher(key: 7), "with this key"), (UnencryptedTokenCipher(), "with this key"),
+            (FailingCipher(), "no key service"),
+        ] as [(any TokenCipher, String)] {
+            await server.store(store.account, cipher: cipher).expectFailures(.unavailable, words)
+        }
+        #expect(try await store.load() == .fleet(1))
+    }
+
+    @Test func `a sign-in replaces a row whose key was lost, if the options allow it`() async throws {
+        let store = try await server.store(cipher: ScramblingCipher()).holding(.fleet(1))
+        var options = PostgreSQLOptions()
+        options.replacesUnreadableRows = true
+        let successor = server.store(store.account, cipher: ScramblingCipher(key: 7), options: options)
+        await expectFailure(.corrupt) { _ = try await successor.load() }
+        #expect(try await successor.holding(.fleet(0, session: "a sign-in")).load() == .fleet(0, session: "a sign-in"))
+        await expectFailure(.unavailable) { _ = try await store.load() }
+    }
+
+    @Test func `a tombstone is read without the key, and holds no token`() async throws {
+        let store = try await server.store(cipher: ScramblingCipher()).holding(.fleet(1))
+        let session = TokenBundle.fleet(1).session
+        let tombstone = SessionTombstone(session: session, reason: .application("account disabled"), date: Date())
+        try await store.update { _ in .tombstone(tombstone) }
+        let stranger = server.store(store.account, cipher: ScramblingCipher(key: 7))
+        #expect(try await stranger.read() == .tombstone(tombstone))
+        #expect(try await stranger.load() == nil)
+        let row = try await server.run(
+            "SELECT ciphertext IS NULL, position('fleet-'::bytea IN ended) > 0 FROM latchkey_tokens WHERE account = $1",
+            [.text(store.account)]
+        )
+        #expect(row.flag(0) && row.flag(1))
+    }
+
+    @Test func `a cipher that does not return is abandoned, and its row unlocked`() async throws {
+        let cipher = GatedCipher()
+        let store = server.store(cipher: cipher, limits: .patient.with { $0.cipher = .milliseconds(50) })
+        await expectFailure(.unavailable, "the token cipher") { try await store.save(.fleet(1)) }
+        try await server.store(store.account).save(.fleet(2))
+        cipher.sealing.open()
     }
 }
 #endif

@@ -4,7 +4,6 @@ import AuthTesting
 import ContractTesting
 import ConcurrencyPrimitives
 import Foundation
-import Storage
 import TestSupport
 import Testing
 import TokenRefresh
@@ -111,12 +110,12 @@ struct PostgreSQLVanishedClaimTests {
         let isClaimed = "SELECT count(claim_expires) > 0 FROM latchkey_tokens WHERE account = $1"
         #expect(try await !server.run(isClaimed, [.text(mine.account)]).flag(0))
         if !isDeleted {
-            #expect(await storeFailure { _ = try await theirs.lease(waitingAtMost: .zero) }?.code == .busy)
+            await expectFailure(.busy) { _ = try await theirs.lease(waitingAtMost: .zero) }
         }
         try await clock.advance(by: PostgreSQLLimits().heartbeat, whenAsleep: 1)
         try await until { try await server.run(isClaimed, [.text(mine.account)]).flag(0) }
         #expect(!lease.isLost)
-        #expect(await storeFailure { _ = try await theirs.lease(waitingAtMost: .zero) }?.code == .busy)
+        await expectFailure(.busy) { _ = try await theirs.lease(waitingAtMost: .zero) }
         if isDeleted { try await mine.save(.fleet(2)) }
         await lease.release()
         if !isDeleted { try await server.set("unclaimed_until = NULL, last_writer = NULL", of: mine.account) }
@@ -134,7 +133,7 @@ struct PostgreSQLVanishedClaimTests {
         try await server.edit(Change.claimVanished.rawValue, mine.account)
         await lapsed.release()
         let other = server.store(mine.account)
-        #expect(await storeFailure { _ = try await other.lease(waitingAtMost: .zero) }?.code == .busy)
+        await expectFailure(.busy) { _ = try await other.lease(waitingAtMost: .zero) }
         await current.release()
     }
 
@@ -148,7 +147,7 @@ struct PostgreSQLVanishedClaimTests {
         let owner = "SELECT claim_owner = 'other-host/4711-other/1' FROM latchkey_tokens WHERE account = $1"
         #expect(try await server.run(owner, [.text(store.account)]).flag(0))
         let next = server.store(store.account)
-        #expect(await storeFailure { _ = try await next.lease(waitingAtMost: .zero) }?.code == .busy)
+        await expectFailure(.busy) { _ = try await next.lease(waitingAtMost: .zero) }
     }
 
     @Test func `a claim that was lost in a failover and the next one have two fences`() async throws {
@@ -176,7 +175,7 @@ struct PostgreSQLVanishedClaimTests {
             try await store.save(.fleet(1))
             let lost = try await server.store(store.account, clock: ManualTimeSource()).lease(waitingAtMost: .zero)
             try await server.edit(change.rawValue, store.account)
-            #expect(await storeFailure { _ = try await store.lease(waitingAtMost: .zero) }?.code == .busy)
+            await expectFailure(.busy) { _ = try await store.lease(waitingAtMost: .zero) }
             let next = try await store.lease(waitingAtMost: .seconds(3_600))
             #expect(next.mayStillCall(.fleet(under: lost)))
             await next.release()
@@ -189,13 +188,10 @@ struct PostgreSQLVanishedClaimTests {
         let store = try await server.store(clock: ManualTimeSource()).holding(.fleet(1))
         let lease = try await store.lease(waitingAtMost: .zero)
         let intent = RefreshIntent.fleet(under: lease)
-        try await store.update { _ in .active(.fleet(1).with(refreshIntent: intent)) }
+        let record = { try await store.update { _ in .active(.fleet(1).with(refreshIntent: intent)) } }
+        try await record()
         try await server.edit(Change.claimVanished.rawValue, store.account)
-        let error = await storeFailure {
-            try await store.update { _ in .active(.fleet(1).with(refreshIntent: intent)) }
-        }
-        #expect(error?.code == .unavailable)
-        #expect(error?.reason.contains("the claim to the lease is no longer in the account's row") == true)
+        await expectFailure(.unavailable, "the claim to the lease is no longer in the account's row", of: record)
         var failed = intent
         failed.failure = .init(date: Date(timeIntervalSinceReferenceDate: 8e8), pause: .seconds(9))
         for known in [intent.abandoned, failed] {
@@ -204,10 +200,7 @@ struct PostgreSQLVanishedClaimTests {
         }
         await lease.release()
         let next = try await server.store(store.account).lease(waitingAtMost: .seconds(3_600))
-        #expect(
-            await storeFailure {
-                try await store.update { _ in .active(.fleet(1).with(refreshIntent: intent)) }
-            }?.code == .unavailable)
+        await expectFailure(.unavailable, of: record)
         await next.release()
     }
 

@@ -27,7 +27,7 @@ struct ScramblingCipher: TokenCipher {
 
 /// A cipher whose key service fails.
 struct FailingCipher: TokenCipher {
-    let error: any Error
+    private let error = TokenStoreError(.unavailable, reason: "no key service")
 
     func seal(_ plaintext: Data, authenticating associatedData: Data) async throws -> Data { throw error }
     func open(_ sealed: Data, authenticating associatedData: Data) async throws -> Data { throw error }

@@ -25,6 +25,17 @@ func storeFailure(of call: () async throws -> Void) async -> TokenStoreError? {
     }
 }
 
+/// Expects that a call fails with a code, and with some words in its reason.
+func expectFailure(
+    _ code: TokenStoreError.Code, _ words: String = " ", sourceLocation: SourceLocation = #_sourceLocation,
+    of call: () async throws -> Void
+) async {
+    let error = await storeFailure(of: call)
+    #expect(error?.code == code, sourceLocation: sourceLocation)
+    let reason = error?.reason ?? "none"
+    #expect(reason.contains(words), "\(reason)", sourceLocation: sourceLocation)
+}
+
 extension PostgreSQLTokenStore {
     /// The store of the same account in another process, without encryption.
     func owned(by owner: ProcessIdentity) -> PostgreSQLTokenStore {
@@ -50,11 +61,7 @@ extension PostgreSQLTokenStore {
             { try await update { _ in .tombstone(tombstone) } }, { try await delete() },
         ]
         if ofLease { calls.append { _ = try await lease(waitingAtMost: .zero) } }
-        for call in calls {
-            let error = await storeFailure(of: call)
-            #expect(error?.code == code)
-            #expect(error?.reason.contains(words) == true, "\(error?.reason ?? "none")")
-        }
+        for call in calls { await expectFailure(code, words, of: call) }
     }
 }
 
@@ -74,7 +81,7 @@ extension RefreshIntent {
 extension TokenStoreLease {
     /// Expects that the lease still excludes another process, whose turn comes after a save and the release.
     func expectKept(by mine: PostgreSQLTokenStore, before theirs: PostgreSQLTokenStore) async throws {
-        #expect(await storeFailure { _ = try await theirs.lease(waitingAtMost: .zero) }?.code == .busy)
+        await expectFailure(.busy) { _ = try await theirs.lease(waitingAtMost: .zero) }
         try await mine.save(.fleet(2))
         #expect(!isLost)
         await release()

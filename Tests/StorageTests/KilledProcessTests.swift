@@ -1,6 +1,5 @@
 import AuthInterface
 import ConcurrencyPrimitives
-import ContractTesting
 import Foundation
 import TestSupport
 import Testing
@@ -48,11 +47,7 @@ struct KilledProcessTests: TemporaryStoreTests {
         report("\(kills) kills while saving, \(unfinished) of them left an unfinished file; every load was whole")
     }
 
-    /// Lets a process save until it is killed.
-    ///
-    /// - Parameter folder: The folder of the store. Its content is kept for the next process.
-    /// - Returns: Whether an unfinished file was left.
-    /// - Throws: When the store cannot be read.
+    /// Lets a process save until it is killed. The result is whether it left an unfinished file.
     private func killOnce(_ folder: URL) async throws -> Bool {
         let store = FileTokenStore(folder: folder)
         var acknowledged = try await store.load()?.generation ?? -1
@@ -105,19 +100,6 @@ struct KilledProcessTests: TemporaryStoreTests {
             #expect(try await store.load() == .large(1))
             #expect(try folder.names == ["default.json", "default.json.lock"])
         }
-    }
-
-    @Test func `a corrupt file on a full disk is never copied, and a sign-out removes it`() async throws {
-        try store.file.writePrivately(Data("refresh-1".utf8))
-        for _ in 1...5 {
-            let lines = try await SpawnedProcess(peer: "overwrite-once", folder, 0).remainingLines()
-            #expect(lines.count == 1 && lines[0].hasPrefix("unavailable: could not write"), "\(lines)")
-            #expect(try folder.names == ["default.json", "default.json.lock"])
-        }
-        try await store.update { _ in .tombstone(SessionTombstone(session: SessionID(), reason: .byUser, date: Date()))
-        }
-        #expect(try folder.names == ["default.json", "default.json.lock"])
-        #expect(try !String(contentsOf: store.file, encoding: .utf8).contains("refresh-1"))
     }
 
     @Test func `a read-only folder can be loaded from, and a save there is unavailable`() async throws {

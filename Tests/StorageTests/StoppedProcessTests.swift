@@ -1,5 +1,4 @@
 import AuthInterface
-import ConcurrencyPrimitives
 import Foundation
 import TestSupport
 import Testing
@@ -31,12 +30,10 @@ struct StoppedProcessTests: TemporaryStoreTests {
         let (process, child) = try await SpawnedProcess.holdingLease(of: folder)
         defer { kill(child, SIGKILL) }
         process.stop()
-        let holders = Locked<[LeaseHolder]>([])
-        let error = await storeError {
-            _ = try await store.lease(waitingAtMost: .zero) { holder in holders.withLock { $0.append(holder) } }
-        }
-        let holder = try #require(holders.withLock { $0 }.first)
-        #expect(holders.withLock { $0 }.count == 1)
+        let holders = Recorder<LeaseHolder>()
+        let error = await storeError { _ = try await store.lease(waitingAtMost: .zero) { holders.record($0) } }
+        let holder = try #require(holders.values.first)
+        #expect(holders.values.count == 1)
         #expect(holder.process.process.hasPrefix("\(process.identifier)-"))
         #expect(holder.process.host == ProcessIdentity.current.host)
         let since = try #require(holder.since)

@@ -10,14 +10,8 @@ final class StorageDialogue: Sendable {
         self.process = process
     }
 
-    /// Starts a process that uses the store of a folder, and whose home is another folder.
-    ///
-    /// - Parameters:
-    ///   - folder: The folder of the store.
-    ///   - home: The path of its home.
-    ///   - variables: Further variables of its environment.
-    ///   - launcher: A program, and its arguments, that starts it.
-    /// - Throws: `SpawnedProcess.NotStarted`.
+    /// Starts a process that uses the store of a folder, and whose home is another folder. The launcher is a program,
+    /// and its arguments, that starts it.
     convenience init(
         _ folder: URL, home: String, _ variables: [String: String] = [:], through launcher: [String] = []
     ) throws {
@@ -63,9 +57,7 @@ final class StorageDialogue: Sendable {
 }
 
 extension SpawnedProcess {
-    /// Starts a process that holds the lease of a folder.
-    ///
-    /// - Returns: The process, and a child of it that lives until it is killed.
+    /// Starts a process that holds the lease of a folder, and has a child that lives until it is killed.
     static func holdingLease(of folder: URL) async throws -> (process: SpawnedProcess, child: pid_t) {
         let process = try SpawnedProcess(peer: "hold", folder)
         var lines = process.lines.makeAsyncIterator()

@@ -41,13 +41,6 @@ extension Bitmap {
         let start = (y * size.width + x) * 3
         return Array(pixels[start..<start + 3])
     }
-
-    /// The colors in the middle of the four quadrants, from the top left, row by row.
-    var quadrantColors: [[UInt8]] {
-        let (left, right) = (size.width / 4, size.width * 3 / 4)
-        let (top, bottom) = (size.height / 4, size.height * 3 / 4)
-        return [self[left, top], self[right, top], self[left, bottom], self[right, bottom]]
-    }
 }
 
 extension EXIFOrientation {

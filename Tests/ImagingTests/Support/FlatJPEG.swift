@@ -7,9 +7,16 @@ struct FlatJPEG {
     var components: [UInt8]
     /// The colour transform in Adobe's segment: 0 for none, 2 for YCCK.
     var adobeTransform: UInt8?
+    /// What the frame header claims.
+    var size = (width: 8, height: 8)
+    var isProgressive = false
+    /// The number of equal scans, each with zero bytes behind it.
+    var scans = 1
+    var padding = 0
 
     var data: Data {
-        Data([0xFF, 0xD8]) + adobeMark + quantization + frame + huffmanTables + scan + Data([0xFF, 0xD9])
+        let padded = (0..<scans).map { _ in scan + Data(count: padding) }.reduce(Data(), +)
+        return Data([0xFF, 0xD8]) + adobeMark + quantization + frame + huffmanTables + padded + Data([0xFF, 0xD9])
     }
 
     private var identifiers: [UInt8] { components.indices.map { UInt8($0 + 1) } }
@@ -28,7 +35,8 @@ struct FlatJPEG {
 
     private var frame: Data {
         let parts: [UInt8] = identifiers.flatMap { [$0, 0x11, 0] }
-        return segment(0xC0, [8, 0, 8, 0, 8, UInt8(components.count)] + parts)
+        let claim = [size.height, size.width].flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
+        return segment(isProgressive ? 0xC2 : 0xC0, [8] + claim + [UInt8(components.count)] + parts)
     }
 
     /// First coefficients: the categories 0 to 8 as codes of four bits. Others: only "end of block", as one bit 0.

@@ -1,4 +1,5 @@
 import Foundation
+import Imaging
 
 /// A PNG of any kind, without compression.
 struct PlainPNG {
@@ -59,3 +60,12 @@ struct PlainPNG {
         return ~register
     }
 }
+
+#if TurboJPEG && os(Linux)
+extension TurboJPEGCodec {
+    /// The whole picture of a file.
+    func decode(_ file: PlainPNG) throws -> Bitmap {
+        try decode(file.data, covering: PixelSize(width: file.width, height: file.height))
+    }
+}
+#endif

@@ -8,9 +8,8 @@ import TestSupport
 /// Processes that share one session in a database, and the authorization server at which they refresh. It rotates
 /// tokens, honours idempotency keys, and counts.
 final class Fleet: Sendable {
-    /// What a test does between a rotation and its response, by the number of the refresh, from 1 on.
-    ///
-    /// - Returns: Whether the process gets the response. It is killed otherwise.
+    /// What a test does between a rotation and its response, by the number of the refresh, from 1 on. The process gets
+    /// the response if the result is true, and is killed otherwise.
     typealias Plan = @Sendable (_ number: Int) async -> Bool
 
     private struct State {
@@ -54,9 +53,7 @@ final class Fleet: Sendable {
         for process in processes { try process.write("go\n") }
     }
 
-    /// Waits until a number of processes are done.
-    ///
-    /// - Returns: The last generation and tokens of each.
+    /// Waits until a number of processes are done, and returns the last generation and tokens of each.
     func results(of count: Int) async -> [String] {
         await wait(for: count, containing: " done ")
         return state.withLock { $0.lines }.compactMap { $0.components(separatedBy: " done ").dropFirst().first }

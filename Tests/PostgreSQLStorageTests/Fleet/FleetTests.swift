@@ -2,7 +2,6 @@
 import AuthInterface
 import AuthTesting
 import ContractTesting
-import Foundation
 import PostgreSQLStorage
 import Storage
 import TestSupport
@@ -10,11 +9,6 @@ import Testing
 
 @Suite("G13: one refresh for a whole fleet", .needsPostgreSQL, .timeLimit(.minutes(10)))
 struct FleetTests {
-    private static let size = 9
-    private static let goal = 30
-    private static let killAt = 8
-    private static let restartAt = 16
-
     @Test func `a fleet keeps its session through a kill in mid-refresh and a restart of the database`() async throws {
         let database = try await PostgreSQLServer()
         let store = database.store("fleet")
@@ -23,13 +17,13 @@ struct FleetTests {
         let first = server.signIn()
         try await store.save(TokenBundle(accessToken: first.accessToken, refreshToken: first.refreshToken))
         let fleet = try await Fleet(
-            of: Self.size, at: database.connection, account: "fleet", until: Self.goal, server: server
+            of: 9, at: database.connection, account: "fleet", until: 30, server: server
         ) { number in
-            if number == Self.restartAt {
+            if number == 16 {
                 restartDue.open()
                 await restarted.pass()
             }
-            return number != Self.killAt
+            return number != 8  // it is killed
         }
         try fleet.go()
 
@@ -45,24 +39,18 @@ struct FleetTests {
         )
         restarted.open()
 
-        let results = await fleet.results(of: Self.size - 1)
+        let results = await fleet.results(of: 8)
         let stored = try await store.load()
         await fleet.finish()
         await database.finish()
-        print(
-            "fleet: \(Self.size) processes, 1 killed, 1 restart, \(server.refreshes) refreshes, "
-                + "\(fleet.count(" adopted")) adopted, \(fleet.count(" unsaved")) unsaved")
 
-        let newest = TokenBundle.fleet(Self.goal)
-        #expect(stored?.generation == Self.goal)
-        #expect(stored?.accessToken == newest.accessToken)
-        #expect(stored?.refreshToken == newest.refreshToken)
-        #expect(stored?.refreshIntent == nil)
-        #expect(results.count == Self.size - 1)
-        #expect(Set(results) == ["\(Self.goal) \(newest.accessToken) \(newest.refreshToken ?? "")"])
+        let newest = TokenBundle.fleet(30)
+        #expect(stored?.generation == 30 && stored?.refreshIntent == nil)
+        #expect(stored?.accessToken == newest.accessToken && stored?.refreshToken == newest.refreshToken)
+        #expect(results.count == 8 && Set(results) == ["30 \(newest.accessToken) \(newest.refreshToken ?? "")"])
         #expect(server.reuses == 0, "a spent token was used again, and the session revoked")
         #expect(server.repetitions == 1, "the response that was lost with its process is asked for again, and no other")
-        #expect(server.rotations == Self.goal)
+        #expect(server.rotations == 30)
         #expect(fleet.mostAtOnce == 1)
         #expect(fleet.count(" signed out") == 0)
     }

@@ -1,7 +1,6 @@
 #if PostgreSQL
 import AuthInterface
 import Foundation
-import Storage
 import Testing
 
 @testable import PostgreSQLStorage
@@ -14,18 +13,11 @@ final class PgBouncer: DatabaseAddress {
 
     private static let program = "/usr/sbin/pgbouncer"
 
-    /// Its connection string.
     var connection: String { "host=\(script.folder) port=6432 user=latchkey dbname=postgres" }
 
     private let script: ServerScript
 
-    /// Starts a pooler.
-    ///
-    /// - Parameters:
-    ///   - server: The server behind it.
-    ///   - user: The role it logs in as.
-    ///   - connections: The most connections to the server.
-    /// - Throws: ``ServerScript/DidNotStart``.
+    /// Starts a pooler, which logs in to a server as one role.
     init(before server: PostgreSQLServer, as user: String = "latchkey", connections: Int = 20) async throws {
         script = try await ServerScript(Self.script) { [Self.program, $1, server.folder, "\(connections)", user] }
     }

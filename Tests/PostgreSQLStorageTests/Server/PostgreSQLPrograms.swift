@@ -1,6 +1,5 @@
 #if PostgreSQL
 import Foundation
-import TestSupport
 import Testing
 
 /// The programs of a PostgreSQL server on this machine, and the user that runs them.

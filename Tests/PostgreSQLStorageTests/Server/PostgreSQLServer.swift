@@ -14,10 +14,8 @@ final class PostgreSQLServer: DatabaseAddress {
         get async throws { try await starting.value }
     }
 
-    private static let starting = Task {
-        // For the pools of all tests that run at once.
-        try await PostgreSQLServer(connections: 297)
-    }
+    /// With connections for the pools of all tests that run at once.
+    private static let starting = Task { try await PostgreSQLServer(connections: 297) }
 
     var folder: String { script.folder }
 
@@ -27,10 +25,7 @@ final class PostgreSQLServer: DatabaseAddress {
     private let script: ServerScript
     private let queue = BlockingQueue(label: "test-database")
 
-    /// Starts a server, and creates the table.
-    ///
-    /// - Parameter connections: The most connections, without those reserved for its superuser.
-    /// - Throws: ``ServerScript/DidNotStart``; as ``PostgreSQLTokenStore/prepare()``.
+    /// Starts a server with connections for others than its superuser, and creates the table.
     init(connections: Int = 97) async throws {
         script = try await ServerScript(Self.script) { [$0, $1, "\(connections + 3)"] }
         try await store().prepare()
@@ -60,8 +55,7 @@ final class PostgreSQLServer: DatabaseAddress {
     @discardableResult
     func run(_ text: String, _ values: [PostgreSQLValue] = []) async throws -> PostgreSQLRows {
         try await queue.run { [connection] () throws(PostgreSQLFailure) in
-            let place = ConnectionString(connection)
-            let open = try PostgreSQLConnection.open(place, limits: .patient)
+            let open = try PostgreSQLConnection.open(ConnectionString(connection), limits: .patient)
             return try open.execute(PostgreSQLStatement(text: text, values: values))
         }
     }

@@ -13,18 +13,12 @@ final class ServerScript: Sendable {
 
     private let process: SpawnedProcess
 
-    /// Starts the script, and waits until the server has started.
-    ///
-    /// - Parameters:
-    ///   - script: The script. It writes `started`.
-    ///   - arguments: Its arguments, from the folder of the programs and that of the server.
-    /// - Throws: ``DidNotStart``.
+    /// Starts the script, and waits until it writes `started`.
     init(_ script: String, _ arguments: (_ programs: String, _ folder: String) -> [String]) async throws {
         guard let programs = PostgreSQLPrograms.found else { throw DidNotStart(said: ["no programs"]) }
         folder = try programs.makeFolder()
         let shell = programs.shell(script, arguments(programs.folder, folder))
-        let environment = ProcessInfo.processInfo.environment
-        process = try SpawnedProcess(shell.executable, shell.arguments, environment: environment)
+        process = try SpawnedProcess(shell.executable, shell.arguments)
         try await wait(for: "started")
     }
 

@@ -10,67 +10,57 @@ import Testing
 /// end.
 @Suite("G14, G26: what is behind a link that leads nowhere is unavailable, never none", .timeLimit(.minutes(10)))
 struct DanglingLinkTests {
-    /// A home, and the target of a link on the way, if there is one that can be made.
-    enum Shape: String, CaseIterable, Sendable {
-        case stateLeadsNowhere, localLeadsNowhere, homeLeadsNowhere, applicationLeadsNowhere, chainLeadsNowhere
-        case linksToItself, localIsAFile, homeIsAFile, nameIsTooLong
-        #if os(Linux)
-        case homeIsOfTheKernel
-        #endif
+    typealias Home = (name: String, links: [(link: String, target: String)])
 
-        /// Makes the home in a folder.
-        ///
-        /// - Returns: The home, and the folder that is missing, if a link leads to one.
-        func make(in folder: URL, application: String) throws -> (home: String, missing: URL?) {
-            let (home, missing) = (folder.appendingPathComponent("home"), folder.appendingPathComponent("missing"))
-            let local = home.appendingPathComponent(".local")
-            let state = local.appendingPathComponent("state")
-            func link(_ link: URL, to target: URL) throws {
-                try FileManager.default.createDirectory(
-                    at: link.deletingLastPathComponent(), withIntermediateDirectories: true)
-                try FileManager.default.createSymbolicLink(at: link, withDestinationURL: target)
+    /// A home, and the links on the way to the folder in it. A link without a target is a file.
+    private static let homes: [Home] = [
+        ("home", [("home/.local/state", "missing")]), ("home", [("home/.local", "missing")]),
+        ("home", [("home", "missing")]), ("home", [("home/.local/state/APPLICATION", "missing")]),
+        ("home", [("home/.local", "next"), ("next", "missing")]), ("home", [("home/.local", "home/.local")]),
+        ("home", [("home/.local", "")]), ("/dev/null", []), (String(repeating: "n", count: 300), []),
+    ]
+
+    #if os(Linux)
+    private static let kernelHomes: [Home] = [("/proc/self", [])]
+    #else
+    private static let kernelHomes: [Home] = []
+    #endif
+
+    private func path(_ name: String) -> URL {
+        name.hasPrefix("/") ? URL(fileURLWithPath: name) : temporary.url.appendingPathComponent(name)
+    }
+
+    private func make(_ home: Home, for application: String) throws {
+        for (name, target) in home.links {
+            let link = path(name.replacingOccurrences(of: "APPLICATION", with: application))
+            try FileManager.default.createDirectory(
+                at: link.deletingLastPathComponent(), withIntermediateDirectories: true)
+            if target.isEmpty {
+                try Data().write(to: link)
+            } else {
+                try FileManager.default.createSymbolicLink(at: link, withDestinationURL: path(target))
             }
-            switch self {
-            case .stateLeadsNowhere: try link(state, to: missing)
-            case .localLeadsNowhere: try link(local, to: missing)
-            case .homeLeadsNowhere: try link(home, to: missing)
-            case .applicationLeadsNowhere: try link(state.appendingPathComponent(application), to: missing)
-            case .chainLeadsNowhere:
-                try link(local, to: folder.appendingPathComponent("next"))
-                try link(folder.appendingPathComponent("next"), to: missing)
-            case .linksToItself:
-                try link(local, to: local)
-                return (home.path, nil)
-            case .localIsAFile:
-                try FileManager.default.createDirectory(at: home, withIntermediateDirectories: true)
-                try Data().write(to: local)
-                return (home.path, nil)
-            case .homeIsAFile: return ("/dev/null", nil)
-            case .nameIsTooLong: return (home.path + String(repeating: "n", count: 300), nil)
-            #if os(Linux)
-            case .homeIsOfTheKernel: return ("/proc/self", nil)
-            #endif
-            }
-            return (home.path, missing)
         }
     }
 
     private static let calls = ["load", "save", "overwrite", "end", "lease", "delete"]
     private let temporary = TemporaryFolder()
 
-    @Test(arguments: Shape.allCases, [true, false])
+    @Test(arguments: homes + kernelHomes, [true, false])
     func `the default folder, or one that may have a note there, is unavailable until the missing target is there`(
-        shape: Shape, isDefault: Bool
+        home: Home, isDefault: Bool
     ) async throws {
         let application = isDefault ? temporary.url.lastPathComponent : "latchkey"
-        let (home, missing) = try shape.make(in: temporary.url, application: application)
+        try make(home, for: application)
         let folder = isDefault ? URL(fileURLWithPath: "/" + application) : temporary.fresh()
-        let process = try StorageDialogue(folder, home: home, isDefault ? ["STORE": "application"] : [:])
+        let process = try StorageDialogue(
+            folder, home: path(home.name).path, isDefault ? ["STORE": "application"] : [:])
         // Nothing can be stored in /proc, so there is no note in it about a folder of your choice.
-        let isKnown = !isDefault && home == "/proc/self"
+        let isKnown = !isDefault && home.name == "/proc/self"
         if !isKnown { try await process.expectUnavailable(Self.calls) }
-        guard isKnown || missing != nil else { return }
-        try missing?.makePrivateFolder()
+        let isMissing = home.links.contains { $0.target == "missing" }
+        guard isKnown || isMissing else { return }
+        if isMissing { try path("missing").makePrivateFolder() }
         try await process.expect(["load": "none", "save": "0", "load": "0"])
     }
 

@@ -11,18 +11,6 @@ import Testing
 struct FileChangesTests: TemporaryStoreTests {
     let place = TemporaryStore()
 
-    @Test func `a save, an end and a delete of another process are reported`() async throws {
-        try await store.save(.numbered(0))
-        var reports = store.changes.makeAsyncIterator()
-        let process = StorageDialogue(try SpawnedProcess(peer: "dialogue", folder))
-        for command in ["save", "end", "delete"] {
-            _ = try await process.send(command)
-            #expect(await reports.next() != nil)
-            let found = try await store.read()
-            #expect((found.bundle != nil) == (command == "save") && (found == .empty) == (command == "delete"))
-        }
-    }
-
     @Test func `the first sign-in is reported even if the folder and its parent did not exist`() async throws {
         // Often, because the folders may be made at any instant of the look for them.
         for _ in 1...300 {

@@ -23,31 +23,24 @@ struct FileTokenStoreFormatTests: TemporaryStoreTests {
     }
 
     /// The contract of stores compares dates to the millisecond, and not all fields of an intent.
-    @Test func `every field survives, to the bit`() async throws {
-        var bundles = [Double.infinity, -.infinity].map { value in
-            let date = Date(timeIntervalSinceReferenceDate: value)
-            return TokenBundle(accessToken: "access-1", refreshToken: nil, expiresAt: date, clockSkew: value)
-        }
-        bundles.append(
-            TokenBundle(
-                accessToken: "access-1", refreshToken: nil,
-                subject: TokenSubject(issuer: "https://issuer.example", id: "user \u{e9}"), scope: "read write",
-                ordinal: SessionOrdinal(rawValue: 1 << 53)))
-        let pauses = [Duration.zero, .seconds(300), .nanoseconds(1), .seconds(Int64.max), .seconds(-1)]
-        for (number, pause) in Array(repeating: pauses, count: 10).joined().enumerated() {
-            let dates = (1...7).map { _ in Date(timeIntervalSinceReferenceDate: .random(in: -1e9...3e9)) }
+    @Test(arguments: [Duration.zero, .seconds(300), .nanoseconds(1), .seconds(Int64.max), .seconds(-1)])
+    func `every field survives, to the bit`(pause: Duration) async throws {
+        for value in [Double.infinity, -.infinity] + (1...10).map({ _ in .random(in: -1e9...3e9) }) {
+            let dates = (1...6).map { _ in Date(timeIntervalSinceReferenceDate: .random(in: -1e9...3e9)) }
             var failure = RefreshIntent.Failure(
-                date: dates[0], pause: pause, isAmbiguous: number % 2 == 0, status: 400, serverCode: "AUTH_004")
+                date: dates[0], pause: pause, isAmbiguous: value < 0, status: 400, serverCode: "AUTH_004")
             (failure.firstDate, failure.count, failure.statusMeansExpired) = (dates[1], 2, true)
             let intent = RefreshIntent(
                 idempotencyKey: "key-1", owner: .current, date: dates[2], firstDate: dates[3], lease: "8:42",
                 failure: failure)
-            bundles.append(
-                TokenBundle(
-                    accessToken: "access-1", refreshToken: "refresh-1", expiresAt: dates[4], receivedAt: dates[5],
-                    refreshIntent: intent, signedInAt: dates[6]))
+            try await store.expectRoundTrip(
+                of: TokenBundle(
+                    accessToken: "access-1", refreshToken: "refresh-1",
+                    expiresAt: Date(timeIntervalSinceReferenceDate: value), clockSkew: value, receivedAt: dates[4],
+                    refreshIntent: intent, signedInAt: dates[5],
+                    subject: TokenSubject(issuer: "https://issuer.example", id: "user \u{e9}"), scope: "read write",
+                    ordinal: SessionOrdinal(rawValue: 1 << 53)))
         }
-        for bundle in bundles { try await store.expectRoundTrip(of: bundle) }
     }
 
     /// What earlier versions have stored with access tokens of several audiences, in each version of the format.
@@ -118,6 +111,33 @@ struct FileTokenStoreFormatTests: TemporaryStoreTests {
         #expect(try Data(contentsOf: store.file) == later)
         try await store.delete()
         #expect(try await store.load() == nil)
+    }
+
+    @Test func `the checksum is CRC-64/XZ, with the check value of the catalogue`() {
+        #expect(CRC64.text(of: "123456789".utf8) == "995dc9bbdf1939fa")
+        #expect(CRC64.text(of: "".utf8) == "0000000000000000")
+    }
+
+    @Test func `S19: a file with any flipped bit is corrupt`() throws {
+        let ending = SessionEnding(status: 400, code: "invalid_grant", date: Date(timeIntervalSinceReferenceDate: 8e8))
+        let sessions: [StoredSession] = [
+            .active(.numbered(7).with(refreshIntent: .test(under: "8:42"))), .empty,
+            .tombstone(
+                SessionTombstone(
+                    session: SessionID(), reason: .expired(ending), date: Date(), upTo: SessionOrdinal(at: Date()))),
+            .tombstone(SessionTombstone(session: SessionID(), reason: .application("disabled"), date: Date())),
+            .tombstone(SessionTombstone(session: SessionID(), reason: .lost(nil), date: Date())),
+        ]
+        for session in sessions {
+            var data = try TokenEnvelope.encode(session)
+            #expect(try TokenEnvelope.decode(data) as StoredSession == session)
+            for bit in 0..<data.count * 8 {
+                data[bit / 8] ^= 1 << (bit % 8)
+                let error = #expect(throws: TokenStoreError.self) { try TokenEnvelope.decode(data) as StoredSession }
+                #expect(error?.code == .corrupt, "bit \(bit % 8) of byte \(bit / 8)")
+                data[bit / 8] ^= 1 << (bit % 8)
+            }
+        }
     }
 
     @Test func `a file that is cut off anywhere is corrupt, and never none`() async throws {

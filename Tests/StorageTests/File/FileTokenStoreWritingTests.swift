@@ -66,15 +66,4 @@ struct FileTokenStoreWritingTests: TemporaryStoreTests {
         try await save.value
         #expect(try await store.load() == .numbered(1))
     }
-
-    @Test func `a lock on a file that was removed does not count as the lock`() async throws {
-        try await store.save(.numbered(1))
-        let first = try await store.lease(waitingAtMost: .zero)
-        try FileManager.default.removeItem(at: store.file.appendingPathExtension("lease"))
-        let second = try await store.lease(waitingAtMost: .zero)
-        #expect(await storeError { _ = try await store.lease(waitingAtMost: .zero) }?.code == .busy)
-        await first.release()
-        #expect(await storeError { _ = try await store.lease(waitingAtMost: .zero) }?.code == .busy)
-        await second.release()
-    }
 }

@@ -184,25 +184,6 @@ struct JournalFaultTests {
         for lock in locks { lock?.release() }
     }
 
-    @Test func `the first entries of many accounts and processes are all kept`() async throws {
-        let accounts = (1...8).map { "account-\($0)" }
-        let date = date
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for account in accounts + accounts + accounts {
-                let journal = FileSessionJournal(folder: folder, account: account, storeName: "store")
-                group.addTask {
-                    try await journal.update { entry in
-                        let last = try? entry.get().pending?.ordinal
-                        let next = (last ?? .unknown).next
-                        return SessionJournalEntry(pending: PendingSignOut(upTo: next, reason: .byUser, date: date))
-                    }
-                }
-            }
-            try await group.waitForAll()
-        }
-        for account in accounts { #expect(try await journal(account).read().pending?.ordinal.rawValue == 3) }
-    }
-
     #if os(Linux)
     @Test(
         .enabled(if: access("/usr/bin/strace", X_OK) == 0, "needs strace(1), which makes calls fail"),

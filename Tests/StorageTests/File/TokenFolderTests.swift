@@ -154,10 +154,10 @@ struct TokenFolderTests: TemporaryStoreTests {
         async throws
     {
         for _ in 1...30 {
-            let folder = temporary.fresh()
+            let (home, folder) = (temporary.url, temporary.fresh().appendingPathComponent("one/tokens"))
             // A single fsync of another writer may take the 5 s after which ext4 commits its journal.
             @Sendable func store(_ account: Int) -> FileTokenStore {
-                FileTokenStore(folder: folder, account: "\(account % 2)", anchor: nil, writeLimit: .seconds(3_600))
+                FileTokenStore(folder: folder, account: "\(account % 2)", anchor: home, writeLimit: .seconds(3_600))
             }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for account in 0..<8 {
@@ -175,8 +175,8 @@ struct TokenFolderTests: TemporaryStoreTests {
                 try await group.waitForAll()
             }
             for account in 0..<2 { #expect(try await store(account).load() == .numbered(4)) }
+            #expect(try folder.deletingLastPathComponent().names == ["tokens"])
         }
-        #expect(try !temporary.url.names.contains { $0.hasSuffix(".new") })
     }
 
     @Test func `a folder that a killed process has not finished is used by the next process`() async throws {

@@ -1,5 +1,4 @@
 import AuthInterface
-import ConcurrencyPrimitives
 import Foundation
 import TestSupport
 import Testing
@@ -40,26 +39,5 @@ struct UnfinishedFolderTests {
         _ = try PrivateFolder.openOrCreate(parent.appendingPathComponent("deep").path)
         #expect(try parent.permissions == "700")
         #expect(try temporary.url.names.sorted() == [folder, parent].map(\.lastPathComponent).sorted())
-    }
-
-    @Test func `a folder that many make at once is made once`() async throws {
-        for _ in 0..<50 {
-            let path = temporary.fresh().appendingPathComponent("one/two").path
-            let identities = try await withThrowingTaskGroup(of: FolderIdentity.self) { group in
-                for number in 0..<8 {
-                    let queue = BlockingQueue(label: "maker")
-                    group.addTask {
-                        try await queue.run { () throws(TokenStoreError) in
-                            let folder = try PrivateFolder.openOrCreate(path)
-                            _ = try folder.tryLock("\(number % 2).lock")
-                            return folder.identity
-                        }
-                    }
-                }
-                return try await group.reduce(into: Set()) { $0.insert($1) }
-            }
-            #expect(identities.count == 1)
-            #expect(try URL(fileURLWithPath: path).names == ["0.lock", "1.lock"])
-        }
     }
 }

@@ -53,9 +53,10 @@ import Testing
         return String(decoding: files.joined(), as: UTF8.self)
     }
 
-    @Test func `G29: the followers' file gets the access token after each save, and never the refresh token`()
-        async throws
-    {
+    @Test(arguments: [SignOutReason.byUser, .expired(), .application("disabled")])
+    func `G29, G35: the followers' file gets the access token after each save, at the end the reason, no refresh token`(
+        reason: SignOutReason
+    ) async throws {
         let place = FileTokenStore(folder: temporary.fresh())
         let folder = place.file.deletingLastPathComponent()
         let store = FollowedTokenStore(owner, publishing: place, clock: clock)
@@ -69,20 +70,11 @@ import Testing
             #expect(!text.contains("key-of-the-intent"))
         }
         #expect(try folder.permissions == "700" && place.file.permissions == "600")
-    }
-
-    @Test(arguments: [SignOutReason.byUser, .expired(), .application("disabled")])
-    func `G29, G35: the owner's ending removes the token from the file, and its reason stays`(reason: SignOutReason)
-        async throws
-    {
-        let place = FileTokenStore(folder: temporary.fresh())
-        let store = FollowedTokenStore(owner, publishing: place, clock: clock)
-        try await publish(bundle(), by: store)
         let ended = tombstone(reason)
         try await store.update { _ in ended }
         #expect(await store.settle())
         #expect(try await place.read() == ended)
-        #expect(try !contents(of: place.file.deletingLastPathComponent()).contains("access-"))
+        #expect(try !contents(of: folder).contains("access-"))
     }
 
     @Test func `G35: an expired token is removed from the file, and the session's name stays`() async throws {
@@ -137,10 +129,8 @@ import Testing
         async throws
     {
         let place = FaultyTokenStore(RecordingTokenStore())
-        let failures = Locked<[TokenStoreError]>([])
-        let store = FollowedTokenStore(owner, publishing: place, clock: clock) { error in
-            failures.withLock { $0.append(error) }
-        }
+        let failures = Recorder<TokenStoreError>()
+        let store = FollowedTokenStore(owner, publishing: place, clock: clock) { failures.record($0) }
         place.fail(.save)
         let gate = place.hold(.save)
         try await store.save(bundle())
@@ -150,7 +140,7 @@ import Testing
         for content in [StoredSession.active(bundle().withoutRefreshToken), .tombstone(ended)] {
             if content == .tombstone(ended) { store.publish(ended) }
             #expect(await !store.settle())
-            #expect(failures.withLock { !$0.isEmpty })
+            #expect(!failures.values.isEmpty)
             place.recover(.save)
             try await untilPublished(by: store)
             #expect(place.base.content == content)
@@ -162,16 +152,14 @@ import Testing
         async throws
     {
         let folder = temporary.fresh()
-        let failures = Locked<[TokenStoreError.Code]>([])
+        let failures = Recorder<TokenStoreError>()
         let store = FollowedTokenStore(
             FileTokenStore(folder: folder), publishing: FileTokenStore(folder: folder), clock: clock
-        ) { error in
-            failures.withLock { $0.append(error.code) }
-        }
+        ) { failures.record($0) }
         try await store.save(bundle())
         #expect(await !store.settle())
         #expect(try await store.load() == bundle())
-        #expect(failures.withLock { $0 }.contains(.insecure))
+        #expect(failures.values.map(\.code).contains(.insecure))
     }
 
     @Test func `G29: what the store says replaces the tokens in the place, and no ending that is not over`() {
@@ -307,24 +295,6 @@ import Testing
         try await store.delete()
         #expect(await store.settle())
         #expect(await place.read() == .empty, "the ending is forgotten")
-    }
-
-    @Test func `G30: a session that is lost ends for followers, and goes on for them when its tokens are there again`()
-        async throws
-    {
-        let place = MemoryTokenStore()
-        let store = FollowedTokenStore(owner, publishing: place, clock: clock)
-        let tokens = bundle()
-        try await store.save(tokens)
-        await owner.update { _ in .empty }
-        store.publish(end(.lost()))
-        #expect(await store.settle())
-        #expect(await place.read() == tombstone(.lost()))
-        await owner.update { _ in .active(tokens) }
-        try await until { await place.load() == tokens.withoutRefreshToken }
-        try await store.delete()
-        #expect(await store.settle())
-        #expect(await place.read() == .empty)
     }
 
     @Test func `A followed store keeps the contracts of its store`() async throws {

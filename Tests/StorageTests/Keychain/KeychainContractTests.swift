@@ -56,18 +56,6 @@ struct KeychainContractTests {
             },
             makeEmptyStore: empty)
     }
-
-    @Test func `a description or dump of a store goes no further than the location`() async throws {
-        let store = KeychainTokenStore.over(ModelKeychain())
-        let shared = store.sharedOnModel(lockFile: URL(fileURLWithPath: "/nowhere/anna.lease"))
-        #expect("\(store)" == "KeychainTokenStore(org.example.articles/anna)")
-        #expect("\(shared)" == "SharedKeychainTokenStore(org.example.articles/anna, /nowhere/anna.lease)")
-        for view in [store as Any, shared] {
-            var dumped = ""
-            dump(view, to: &dumped)
-            #expect(dumped.count < 200)
-        }
-    }
 }
 
 extension KeychainTokenStore {

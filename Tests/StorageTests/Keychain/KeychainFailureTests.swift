@@ -1,5 +1,4 @@
 import AuthInterface
-import Foundation
 import Testing
 
 @testable import Storage
@@ -18,9 +17,8 @@ struct KeychainFailureTests {
     func `every other status is unavailable, and changes nothing`(status: KeychainStatus) async throws {
         try model.insert(TokenBundle.numbered(1).stored, at: .own)
         let before = model.items
-        let keychain = ScriptedKeychain(model)
-        for call in KeychainCall.allCases { keychain.fail(call, with: status) }
-        let store = KeychainTokenStore.over(keychain)
+        for call in KeychainCall.allCases { model.fail(call, with: status) }
+        let store = KeychainTokenStore.over(model)
         let calls: [() async throws -> Void] = [
             { _ = try await store.load() }, { try await store.save(.numbered(2)) }, { try await store.delete() },
         ]
@@ -34,8 +32,9 @@ struct KeychainFailureTests {
 
     @Test func `a prewarmed launch does not sign the user out`() async throws {
         let isAvailable = Flag(false)
-        let store = KeychainTokenStore.over(model) { isAvailable.isSet }
+        let store = KeychainTokenStore.over(model, predecessors: [.bundle(at: .older)]) { isAvailable.isSet }
         try model.insert(TokenBundle.numbered(1).stored, at: .own)
+        try model.insert(TokenBundle.numbered(0).stored, at: .older)
         for protection in [ModelKeychain.Protection.beforeFirstUnlock, .beforeFirstUnlockAndHidden] {
             model.set(protection)
             await store.expectFailures(.unavailable)
@@ -44,6 +43,7 @@ struct KeychainFailureTests {
             let error = await #expect(throws: TokenStoreError.self) { try await call() }
             #expect(error?.cause as? KeychainStatus == .itemNotFound)
         }
+        #expect(model.items.count == 2)
         model.set(.unlocked)
         isAvailable.isSet = true
         #expect(try await store.load() == .numbered(1))
@@ -59,43 +59,21 @@ struct KeychainFailureTests {
         #expect(try await store.load() == .numbered(1))
     }
 
-    @Test func `an item that is found on a locked device is returned and can be replaced`() async throws {
-        let store = KeychainTokenStore.over(model) { false }
+    @Test(arguments: [KeychainAccessibility.whenUnlockedThisDeviceOnly, .afterFirstUnlockThisDeviceOnly])
+    func `an item for the unlocked device is unavailable on a locked one, and another one is found and replaced`(
+        accessibility: KeychainAccessibility
+    ) async throws {
+        let store = KeychainTokenStore.over(model, accessibility: accessibility) { false }
         try await store.save(.numbered(1))
         model.set(.locked)
+        if accessibility == .whenUnlockedThisDeviceOnly {
+            await store.expectFailures(of: [.load, .save], .unavailable)
+            model.set(.unlocked)
+        }
         #expect(try await store.load() == .numbered(1))
         try await store.expectRoundTrip(of: .numbered(2))
         try await store.delete()
         #expect(model.items.isEmpty)
-    }
-
-    @Test func `an item for the unlocked device is unavailable on a locked one`() async throws {
-        let store = KeychainTokenStore.over(model, accessibility: .whenUnlockedThisDeviceOnly)
-        try await store.save(.numbered(1))
-        model.set(.locked)
-        #expect(await storeError { _ = try await store.load() }?.code == .unavailable)
-        model.set(.unlocked)
-        #expect(try await store.load() == .numbered(1))
-    }
-
-    @Test(arguments: [Data.garbage, Data(), Data("{}".utf8), Data([0xFF, 0xFE])])
-    func `an item without tokens is corrupt, and stays until a save`(data: Data) async throws {
-        model.insert(data, at: .own)
-        let store = KeychainTokenStore.over(model)
-        for _ in 1...2 {
-            let error = await storeError { _ = try await store.load() }
-            #expect(error?.code == .corrupt && error?.reason.contains("not a bundle") == false)
-            #expect(model.data(at: .own) == data)
-        }
-        try await store.expectRoundTrip(of: .numbered(1))
-    }
-
-    @Test func `an item that cannot be decrypted is unavailable, and a sign-in replaces it`() async throws {
-        let store = KeychainTokenStore.over(model)
-        try await store.save(.numbered(2))
-        model.damage(.own.inGroup("own.group"))
-        #expect(await storeError { _ = try await store.load() }?.code == .unavailable)
-        try await store.expectRoundTrip(of: .numbered(1))
     }
 
     @Test func `an item of a later version is changed by delete only`() async throws {

@@ -28,9 +28,9 @@ extension KeychainTokenStore {
 
 extension KeychainTokenStore {
     /// A store that processes of one device share, over the model.
-    func sharedOnModel(lockFile: URL, clock: any TimeSource = SystemTimeSource()) -> SharedKeychainTokenStore {
+    func sharedOnModel(lockFile: URL) -> SharedKeychainTokenStore {
         let signal: any ChangeSignal = (item.items as? ModelKeychain)?.signal ?? AbsentChangeSignal()
-        return shared(lockFile: lockFile, clock: clock, signal: signal)
+        return shared(lockFile: lockFile, clock: SystemTimeSource(), signal: signal)
     }
 }
 

@@ -1,5 +1,4 @@
 import AuthInterface
-import ConcurrencyPrimitives
 import Foundation
 import TestSupport
 import Testing
@@ -71,10 +70,13 @@ struct KeychainInstallTests {
         let before = model.items
         let obstacle = try TemporaryFile(Data())
         let file = InstallMarker.file(at: obstacle.url.appendingPathComponent("installed"))
-        for marker in [file, InstallMarker(isSet: { throw ScriptedFailure() }, set: {})] {
+        let unreadable = InstallMarker(isSet: { throw ScriptedFailure() }, set: {})
+        for marker in [file, unreadable] {
             await store(marker).expectFailures(of: [.load, .save], .unavailable)
             #expect(model.items == before)
         }
+        try await store(unreadable).delete()
+        #expect(model.items.isEmpty, "a sign-out needs no marker")
     }
 
     @Test func `nothing is saved before the marker is set`() async throws {
@@ -85,9 +87,8 @@ struct KeychainInstallTests {
     }
 
     @Test func `the marker is not set while an item cannot be removed`() async throws {
-        let keychain = ScriptedKeychain(model)
-        keychain.script(.delete, .interactionNotAllowed)
-        let store = KeychainTokenStore.over(keychain, marker: marker)
+        model.script(.delete, .interactionNotAllowed)
+        let store = KeychainTokenStore.over(model, marker: marker)
         #expect(await storeError { _ = try await store.load() }?.code == .unavailable)
         #expect(!mark.isSet)
         #expect(try await store.load() == nil)
@@ -124,25 +125,8 @@ struct KeychainInstallTests {
         #expect(try await store(marker).load() == nil)
     }
 
-    @Test func `a sign-out needs no marker`() async throws {
-        try await store(InstallMarker(isSet: { throw ScriptedFailure() }, set: {})).delete()
-        #expect(model.items.isEmpty)
-    }
-
-    @Test func `the marker is read once`() async throws {
-        let asked = Locked(0)
-        let isSet = { @Sendable in
-            asked.withLock { $0 += 1 }
-            return true
-        }
-        let store = store(InstallMarker(isSet: isSet, set: {}))
-        for generation in 1...3 { try await store.save(.numbered(generation)) }
-        _ = try await store.load()
-        #expect(asked.withLock { $0 } == 1)
-    }
-
     @Test func `a crash during the removal does not remove later tokens`() async throws {
-        try await ScriptedKeychain.forEveryDeath {
+        try await ModelKeychain.forEveryDeath {
             mark.isSet = false
             let model = ModelKeychain()
             try model.insert(TokenBundle.numbered(1).stored, at: .own)

@@ -9,32 +9,28 @@ struct KeychainMigrationTests {
     private let model = ModelKeychain()
 
     /// A store whose tokens were in an item of an older service, or in two items.
-    private func store(over items: (any KeychainItems)? = nil) -> KeychainTokenStore {
-        .over(items ?? model, predecessors: [.bundle(at: .older), .twoTokens])
-    }
+    private func store() -> KeychainTokenStore { .over(model, predecessors: [.bundle(at: .older), .twoTokens]) }
 
     private func insertOlder() throws { try model.insert(TokenBundle.numbered(3).stored, at: .older) }
 
     @Test func `a bundle moves from an older service, whole, and once`() async throws {
         try insertOlder()
-        let keychain = ScriptedKeychain(model)
-        let store = store(over: keychain)
+        let store = store()
         #expect(try await store.load() == .numbered(3))
         #expect(model.items.map(\.location) == [.own.inGroup("own.group")])
-        let calls = keychain.calls.count
+        let calls = model.calls.count
         #expect(try await store.load() == .numbered(3))
-        #expect(keychain.calls.count == calls + 1, "what has moved costs nothing")
+        #expect(model.calls.count == calls + 1, "what has moved costs nothing")
         #expect(try await self.store().load() == .numbered(3))
     }
 
     @Test func `the old items are deleted only when the new one has been read back`() async throws {
         try insertOlder()
-        let keychain = ScriptedKeychain(model)
-        let store = store(over: keychain)
+        let store = store()
         // Two reads of the item, one of the older item; then the new one.
-        keychain.script(.copyMatching, nil, nil, nil, .itemNotFound)
+        model.script(.copyMatching, nil, nil, nil, .itemNotFound)
         #expect(await storeError { _ = try await store.load() }?.code == .unavailable)
-        #expect(!keychain.calls.contains(.delete))
+        #expect(!model.calls.contains(.delete))
         #expect(try await store.load() == .numbered(3))
     }
 
@@ -71,43 +67,15 @@ struct KeychainMigrationTests {
         #expect(try await store.load()?.refreshToken == "refresh-0")
     }
 
-    @Test func `not found at both locations is unavailable before protected data is available`() async throws {
-        try insertOlder()
-        let before = model.items
-        model.set(.beforeFirstUnlockAndHidden)
-        let store = KeychainTokenStore.over(model, predecessors: [.bundle(at: .older)]) { false }
-        await store.expectFailures(of: [.load, .delete], .unavailable)
-        #expect(model.items == before)
-    }
-
-    @Test func `the item at the store's own location is newer than all predecessors`() async throws {
-        try insertOlder()
-        model.insertTokens()
-        try model.insert(TokenBundle.numbered(4).stored, at: .own)
-        #expect(try await store().load() == .numbered(4))
-        #expect(model.items.count == 1, "what a crash had left is gone")
-    }
-
     @Test func `a predecessor that cannot be removed does not prevent a load, and is removed later`() async throws {
         try insertOlder()
-        let keychain = ScriptedKeychain(model)
-        keychain.script(.delete, .interactionNotAllowed, .interactionNotAllowed)
-        let store = store(over: keychain)
+        model.script(.delete, .interactionNotAllowed, .interactionNotAllowed)
+        let store = store()
         #expect(try await store.load() == .numbered(3))
         try await store.save(.numbered(4))
         #expect(model.items.count == 2)
         #expect(try await store.load() == .numbered(4))
         #expect(model.items.count == 1)
-    }
-
-    @Test func `a sign-out is not undone by a predecessor`() async throws {
-        try insertOlder()
-        try model.insert(TokenBundle.numbered(4).stored, at: .own)
-        model.insertTokens()
-        let store = store()
-        try await store.delete()
-        #expect(model.items.isEmpty)
-        #expect(try await store.load() == nil)
     }
 
     @Test(arguments: [
@@ -122,5 +90,53 @@ struct KeychainMigrationTests {
         for _ in 1...2 { await store.expectFailures(of: [.load], code) }
         #expect(model.data(at: location) == data)
         try await store.expectRoundTrip(of: .numbered(1))
+    }
+
+    // MARK: A move never removes the new item as an old one
+
+    private let grouped = KeychainLocation.own.inGroup("shared.group")
+
+    @Test(arguments: [nil, "own.group"])
+    func `an item moves into an access group under the same service and account`(group: String?) async throws {
+        try model.insert(TokenBundle.numbered(1).stored, at: .own)
+        let old = KeychainPredecessor.bundle(at: .own.inGroup(group))
+        let store = KeychainTokenStore.over(model, at: grouped, predecessors: [old])
+        #expect(try await store.load() == .numbered(1))
+        #expect(model.items.map(\.location) == [grouped])
+        #expect(try await KeychainTokenStore.over(model, at: grouped, predecessors: [old]).load() == .numbered(1))
+        #expect(model.items.map(\.location) == [grouped])
+        try await store.delete()
+        #expect(model.items.isEmpty)
+    }
+
+    @Test func `a location without a group finds the items of every group, and moves none`() async throws {
+        try model.insert(TokenBundle.numbered(1).stored, at: grouped)
+        let store = KeychainTokenStore.over(model, at: .own, predecessors: [.bundle(at: grouped)])
+        #expect(try await store.load() == .numbered(1))
+        try await store.expectRoundTrip(of: .numbered(2))
+        #expect(model.items.count == 1)
+    }
+
+    @Test func `the store's own location is not a predecessor`() async throws {
+        let predecessors = [KeychainPredecessor.bundle(at: .own), .separateTokens(access: .own, refresh: .refresh)]
+        let store = KeychainTokenStore.over(model, predecessors: predecessors)
+        try await store.expectRoundTrip(of: .numbered(1))
+        #expect(try await KeychainTokenStore.over(model, predecessors: predecessors).load() == .numbered(1))
+        #expect(model.items.count == 1)
+    }
+
+    @Test(arguments: [true, false])
+    func `a bundle moves from the older Keychain of a Mac; other devices have one Keychain, and nothing moves`(
+        isMac: Bool
+    ) async throws {
+        let model = ModelKeychain(hasFileBasedKeychain: isMac)
+        let old = KeychainLocation(service: "org.example.articles", account: "anna", keychain: .fileBased)
+        try model.insert(TokenBundle.numbered(1).stored, at: isMac ? old : .own)
+        let store = KeychainTokenStore.over(model, predecessors: [.bundle(at: old)])
+        #expect(try await store.load() == .numbered(1))
+        #expect(model.items.map(\.location) == [.own.inGroup("own.group")])
+        try await store.save(.numbered(2))
+        #expect(try await KeychainTokenStore.over(model, predecessors: [.bundle(at: old)]).load() == .numbered(2))
+        #expect(model.items.count == 1)
     }
 }

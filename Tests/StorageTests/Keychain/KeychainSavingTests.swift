@@ -7,48 +7,41 @@ import Testing
 @Suite("A save updates or adds, and never deletes", .timeLimit(.minutes(10)))
 struct KeychainSavingTests {
     private let model = ModelKeychain()
-    private let keychain: ScriptedKeychain
     private let store: KeychainTokenStore
 
-    init() {
-        keychain = ScriptedKeychain(model)
-        store = .over(keychain)
-    }
+    init() { store = .over(model) }
 
-    @Test func `the first save adds an item, after an update that found none`() async throws {
-        try await store.save(.numbered(1))
-        #expect(keychain.calls == [.copyMatching, .update, .add])
+    /// When another item is added, if one is, and the calls of the save.
+    private static let saves: [(addition: KeychainCall?, calls: [KeychainCall])] = [
+        (nil, [.copyMatching, .update, .add]), (.copyMatching, [.copyMatching, .update]),
+        (.add, [.copyMatching, .update, .add, .update]),
+    ]
+
+    @Test(arguments: saves)
+    func `a save is one update, and an addition where that finds none, unless another process adds an item meanwhile`(
+        addition: KeychainCall?, calls: [KeychainCall]
+    ) async throws {
+        let other = try TokenBundle.numbered(1).stored
+        if let addition { model.before(addition) { [model] in model.insert(other, at: .own) } }
+        try await store.save(.numbered(2))
+        #expect(model.calls == calls)
+        #expect(try await store.load() == .numbered(2))
         #expect(model.items.map(\.location) == [.own.inGroup("own.group")])
         #expect(model.items.map(\.accessibility) == [.afterFirstUnlockThisDeviceOnly])
     }
 
-    @Test func `a save over a duplicate replaces it, by one update`() async throws {
-        try model.insert(TokenBundle.numbered(1).stored, at: .own)
-        try await store.save(.numbered(2))
-        #expect(keychain.calls == [.copyMatching, .update])
-        #expect(try await store.load() == .numbered(2))
-    }
-
-    @Test func `an item that another process adds in the meantime is updated`() async throws {
-        let other = try TokenBundle.numbered(1).stored
-        keychain.before(.add) { [model] in model.insert(other, at: .own) }
-        try await store.save(.numbered(2))
-        #expect(keychain.calls == [.copyMatching, .update, .add, .update])
-        #expect(try await store.load() == .numbered(2))
-    }
-
     @Test func `an item that is neither found nor can be added ends the attempts`() async throws {
-        keychain.fail(.add, with: .duplicateItem)
+        model.fail(.add, with: .duplicateItem)
         let error = await #expect(throws: TokenStoreError.self) { try await store.save(.numbered(1)) }
         #expect(error?.code == .unavailable)
         #expect(error?.cause as? KeychainStatus == .duplicateItem)
-        #expect(keychain.calls.filter { $0 == .add }.count == TokenItem.saveAttempts)
-        #expect(!keychain.calls.contains(.delete))
+        #expect(model.calls.filter { $0 == .add }.count == TokenItem.saveAttempts)
+        #expect(!model.calls.contains(.delete))
     }
 
     @Test func `a save that fails leaves the stored item`() async throws {
         try await store.save(.numbered(1))
-        keychain.script(.update, .interactionNotAllowed)
+        model.script(.update, .interactionNotAllowed)
         #expect(await storeError { try await store.save(.numbered(2)) }?.code == .unavailable)
         #expect(try await store.load() == .numbered(1))
     }
@@ -65,7 +58,7 @@ struct KeychainSavingTests {
     }
 
     @Test func `calls of a Mac's older Keychain have no group and no accessibility`() async throws {
-        let mac = ScriptedKeychain(ModelKeychain.ofAnOlderMac)
+        let mac = ModelKeychain.ofAnOlderMac
         let location = KeychainLocation(service: "articles", accessGroup: "shared.group", keychain: .fileBased)
         try await KeychainTokenStore.over(mac, at: location).save(.numbered(1))
         #expect(mac.asked.allSatisfy { $0.accessibility == nil && $0.location.accessGroup == nil })
@@ -73,12 +66,12 @@ struct KeychainSavingTests {
     }
 
     @Test func `an access group is named in every call`() async throws {
-        let group = KeychainTokenStore.over(keychain, at: .own.inGroup("shared.group"))
+        let group = KeychainTokenStore.over(model, at: .own.inGroup("shared.group"))
         try await group.save(.numbered(1))
         _ = try await group.load()
         try await group.delete()
-        #expect(Set(keychain.calls) == Set(KeychainCall.allCases))
-        #expect(keychain.asked.allSatisfy { $0.location.accessGroup == "shared.group" })
+        #expect(Set(model.calls) == Set(KeychainCall.allCases))
+        #expect(model.asked.allSatisfy { $0.location.accessGroup == "shared.group" })
     }
 
     @Test func `a bundle is not saved over a later one or the end of its session, but another session is`()
@@ -113,14 +106,5 @@ struct KeychainSavingTests {
         try await store.delete()
         #expect(mac.items.isEmpty)
         #expect(try await store.load() == nil)
-    }
-
-    @Test func `deleting one account leaves the others`() async throws {
-        let accounts = ["anna", "Anna", "bert", ""]
-        let stores = accounts.map { KeychainTokenStore.over(model, at: .init(service: "articles", account: $0)) }
-        for (number, store) in stores.enumerated() { try await store.save(.numbered(number)) }
-        try await stores[0].delete()
-        #expect(try await stores[0].load() == nil)
-        for number in 1..<stores.count { #expect(try await stores[number].load() == .numbered(number)) }
     }
 }

@@ -1,6 +1,5 @@
 import AuthInterface
 import ConcurrencyPrimitives
-import ContractTesting
 import Foundation
 import TestSupport
 import Testing
@@ -22,7 +21,7 @@ struct KeychainSharingTests {
     private var lockFile: URL { folder.url.appendingPathComponent("anna.lease") }
 
     private func process(
-        over items: (any KeychainItems)? = nil,
+        over items: ModelKeychain? = nil,
         _ predecessors: [KeychainPredecessor] = [],
         isProtectedDataAvailable: @escaping @Sendable () async -> Bool = { true }
     ) -> SharedKeychainTokenStore {
@@ -77,16 +76,6 @@ struct KeychainSharingTests {
         try await impatient.expectRoundTrip(of: .numbered(2))
     }
 
-    @Test func `a wait for a lease ends at its limit, on the injected clock`() async throws {
-        let clock = ManualTimeSource()
-        let lease = try await process().lease(waitingAtMost: .zero)
-        let waiting = KeychainTokenStore.over(model).sharedOnModel(lockFile: lockFile, clock: clock)
-        let waiter = Task { try await waiting.lease(waitingAtMost: .seconds(3_600)) }
-        try await clock.advance(by: .seconds(3_600), whenAsleep: 1)
-        #expect(await storeError { _ = try await waiter.value }?.code == .busy)
-        await lease.release()
-    }
-
     @Test func `the folder of the lock files need not be private, is created if it is missing, and they stay empty`()
         async throws
     {
@@ -112,18 +101,23 @@ struct KeychainSharingTests {
         #expect(model.items.isEmpty)
     }
 
-    @Test func `an item that cannot be decrypted is a failure to the change, and unavailable to a read`() async throws {
+    @Test
+    func `an item that cannot be decrypted is unavailable to a read, a failure to a change, and replaced by a sign-in`()
+        async throws
+    {
         try await process().save(.numbered(1))
         model.damage(.own.inGroup("own.group"))
         #expect(await storeError { _ = try await process().read() }?.code == .unavailable)
         #expect(try await found(by: process(), storing: .active(.numbered(1))).map(\.code) == [.corrupt])
         #expect(try await process().load() == .numbered(1))
+        model.damage(.own.inGroup("own.group"))
+        try await KeychainTokenStore.over(model).expectRoundTrip(of: .numbered(0))
     }
 
     @Test func `every other failure is thrown, and the change is not called`() async throws {
         let isAvailable = Flag(false)
         let store = process { isAvailable.isSet }
-        let (refusing, later) = (ScriptedKeychain(model), ModelKeychain())
+        let (refusing, later) = (ModelKeychain(), ModelKeychain())
         refusing.fail(.copyMatching, with: .interactionNotAllowed)
         later.insert(.ofLaterVersion, at: .own)
         for (store, code) in [
@@ -165,7 +159,7 @@ struct KeychainSharingTests {
     }
 
     @Test func `an interrupted end leaves the session or its tombstone, and nothing older`() async throws {
-        try await ScriptedKeychain.forEveryDeath {
+        try await ModelKeychain.forEveryDeath {
             let model = ModelKeychain()
             try model.insert(TokenBundle.numbered(5).stored, at: .own)
             try model.insert(TokenBundle.numbered(1, of: SessionID(rawValue: "session-0")).stored, at: .older)

@@ -34,12 +34,10 @@ import Testing
         try await store.expectRoundTrip(of: .numbered(1, of: bundle.session))
         try await store.delete()
         #expect(try await store.load() == nil)
-    }
-
-    @Test func `without an expiry or a refresh token it is a session too`() async throws {
-        model.insert(try JSONEncoder().encode(PlainBundle(refreshToken: nil, expiresAt: nil)), at: .own)
-        let bundle = try await store().load()
-        #expect(bundle?.accessToken == "access-0" && bundle?.refreshToken == nil && bundle?.expiresAt == nil)
+        // Without an expiry or a refresh token it is a session, too.
+        model.insert(try JSONEncoder().encode(PlainBundle(refreshToken: nil, expiresAt: nil)), at: location)
+        let partial = try await self.store(at: location).load()
+        #expect(partial?.accessToken == "access-0" && partial?.refreshToken == nil && partial?.expiresAt == nil)
     }
 
     @Test func `DI12: without its predecessor such an item is corrupt, and the error names what reads it`() async throws

@@ -45,16 +45,6 @@ struct StoredSigningKeysTests: TemporaryStoreTests {
         #expect(!FileManager.default.fileExists(atPath: folder.path))
     }
 
-    @Test func `a file of a key is its owner's, and one that others can read is refused`() async throws {
-        let thumbprint = try await keys.keptKey().publicKey.thumbprint
-        let file = FileTokenStore(folder: folder, account: thumbprint).file
-        #expect(try file.permissions == "600")
-        try file.setPermissions(0o644)
-        #expect(await storeError { _ = try await keys.key(withThumbprint: thumbprint) }?.code == .insecure)
-        try file.setPermissions(0o600)
-        #expect(try await keys.key(withThumbprint: thumbprint) != nil)
-    }
-
     @Test func `G14: a key that does not exist is told from one that cannot be read now`() async throws {
         let (keys, thumbprint) = (keys, try await keys.keptKey().publicKey.thumbprint)
         #expect(try await keys.key(withThumbprint: "another") == nil)

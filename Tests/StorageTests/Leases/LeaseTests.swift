@@ -14,22 +14,21 @@ struct LeaseTests: TemporaryStoreTests {
 
     @Test func `waiters of the memory store get the lease in the order of their arrival`() async throws {
         let store = MemoryTokenStore(clock: clock)
-        let order = Locked<[Int]>([])
+        let order = Recorder<Int>()
         let first = try await store.lease(waitingAtMost: .zero)
         var waiters: [Task<Void, any Error>] = []
         for number in 1...5 {
-            waiters.append(
-                Task {
-                    let lease = try await store.lease(waitingAtMost: .seconds(60))
-                    order.withLock { $0.append(number) }
-                    await lease.release()
-                }
-            )
+            let waiter = Task {
+                let lease = try await store.lease(waitingAtMost: .seconds(60))
+                order.record(number)
+                await lease.release()
+            }
+            waiters.append(waiter)
             try await clock.sleepers(atLeast: number)
         }
         await first.release()
         for waiter in waiters { try await waiter.value }
-        #expect(order.withLock { $0 } == [1, 2, 3, 4, 5])
+        #expect(order.values == [1, 2, 3, 4, 5])
     }
 
     @Test func `G24: a waiter of the memory store is notified since when this process has the lease`() async throws {
@@ -37,13 +36,11 @@ struct LeaseTests: TemporaryStoreTests {
         let date = clock.date
         let first = try await store.lease(waitingAtMost: .zero)
         clock.advance(by: .seconds(60))
-        let holders = Locked<[LeaseHolder]>([])
-        let waiter = Task {
-            try await store.lease(waitingAtMost: .seconds(5)) { holder in holders.withLock { $0.append(holder) } }
-        }
+        let holders = Recorder<LeaseHolder>()
+        let waiter = Task { try await store.lease(waitingAtMost: .seconds(5)) { holders.record($0) } }
         try await clock.advance(toTimerIn: .seconds(5))
         let error = await #expect(throws: TokenStoreError.self) { _ = try await waiter.value }
-        #expect(holders.withLock { $0 } == [LeaseHolder(process: .current, since: date)])
+        #expect(holders.values == [LeaseHolder(process: .current, since: date)])
         #expect(error?.reason.contains("this process since") == true)
         await first.release()
     }
@@ -52,7 +49,7 @@ struct LeaseTests: TemporaryStoreTests {
         func holder(_ number: Int) -> LeaseHolder {
             LeaseHolder(process: ProcessIdentity(host: "host", process: "\(number)"), since: nil)
         }
-        let reported = Locked<[LeaseHolder]>([])
+        let reported = Recorder<LeaseHolder>()
         let (looks, start) = (Locked(0), clock.uptime)
         let wait = Task { [clock] in
             var polling = LeasePolling(clock: clock)
@@ -60,14 +57,14 @@ struct LeaseTests: TemporaryStoreTests {
                 looks.withLock { $0 += 1 }
                 return holder(clock.uptime - start < .seconds(2) ? 1 : 2)
             }
-            polling.report = { holder in reported.withLock { $0.append(holder) } }
+            polling.report = { reported.record($0) }
             _ = try await polling.wait(atMost: .seconds(3)) { nil }
         }
         while clock.uptime - start < .seconds(3) {
             try await clock.advance(by: .milliseconds(50), whenAsleep: 1)
         }
         let error = await #expect(throws: TokenStoreError.self) { try await wait.value }
-        #expect(reported.withLock { $0 } == [holder(1), holder(2)])
+        #expect(reported.values == [holder(1), holder(2)])
         #expect(error?.reason.contains("process 2 of host host") == true)
         #expect((4...5).contains(looks.withLock { $0 }), "once a second, and at the end")
     }
@@ -81,11 +78,11 @@ struct LeaseTests: TemporaryStoreTests {
     }
 
     @Test func `the pauses of a waiter of the file store grow, and it times out at its limit`() async throws {
-        let asked = Locked<[Duration]>([])
+        let asked = Recorder<Duration>()
         let start = clock.uptime
         let wait = Task { [clock] in
             _ = try await LeasePolling(clock: clock).wait(atMost: .milliseconds(200)) {
-                asked.withLock { $0.append(clock.uptime - start) }
+                asked.record(clock.uptime - start)
                 return nil
             }
         }
@@ -96,7 +93,7 @@ struct LeaseTests: TemporaryStoreTests {
         }
         let error = await #expect(throws: TokenStoreError.self) { try await wait.value }
         #expect(error?.code == .busy)
-        #expect(asked.withLock { $0 } == [0, 2, 6, 14, 30, 62, 112, 162, 200].map { .milliseconds($0) })
+        #expect(asked.values == [0, 2, 6, 14, 30, 62, 112, 162, 200].map { .milliseconds($0) })
     }
 
     @Test func `the lease of a file excludes earlier holders of it on this host, and no others`() async throws {
@@ -130,7 +127,9 @@ struct LeaseTests: TemporaryStoreTests {
     }
 
     @Test(arguments: Change.allCases)
-    func `a lease is lost when its file is no longer the one at its path`(change: Change) async throws {
+    func `a lease is lost when its file is no longer the one at its path, and the next one has the lock`(change: Change)
+        async throws
+    {
         try await store.save(.numbered(1))
         let lease = try await store.lease(waitingAtMost: .zero)
         #expect(!lease.isLost)
@@ -140,8 +139,10 @@ struct LeaseTests: TemporaryStoreTests {
         let next = try await FileTokenStore(folder: folder).lease(waitingAtMost: .zero)
         #expect(!next.isLost)
         #expect(next.mayStillCall(.test(under: lease.identity)), "its holder is alive")
+        #expect(await storeError { _ = try await store.lease(waitingAtMost: .zero) }?.code == .busy)
         await lease.release()
         #expect(next.mayStillCall(.test(under: lease.identity)), "nothing shows that it was released")
+        #expect(await storeError { _ = try await store.lease(waitingAtMost: .zero) }?.code == .busy)
         await next.release()
     }
 

@@ -165,21 +165,4 @@ struct LeaseWaitingTests: TemporaryStoreTests {
         try await until { try isQueueEmpty() }
         await lease.release()
     }
-
-    @Test func `tickets are ordered by their time, and a deallocated one leaves the queue`() async throws {
-        var tickets = try (0..<5).map { _ in try #require(try ticket()) }
-        #expect(tickets.map { $0.waitersAhead(atMost: 9) } == [0, 1, 2, 3, 4])
-        #expect(tickets.map { $0.waitersAhead(atMost: 2) } == [0, 1, 2, 2, 2])
-        #expect(tickets[0].first == nil)
-        let second = tickets[2].first
-        tickets.remove(at: 0)
-        do {
-            let next = tickets[0]
-            try await until { next.first == nil }
-        }
-        #expect(tickets[1].first != second)
-        #expect(tickets.map { $0.waitersAhead(atMost: 9) } == [0, 1, 2, 3])
-        tickets = []
-        try await until { try isQueueEmpty() }
-    }
 }

@@ -63,10 +63,7 @@ final class PrivateKeyring: Sendable {
         bus.kill()
     }
 
-    /// Starts the keyring, and waits until it is on the bus.
-    ///
-    /// - Parameter isUnlocked: Whether it is given its password.
-    /// - Throws: When it could not be started.
+    /// Starts the keyring, which is given its password or not, and waits until it is on the bus.
     func start(isUnlocked: Bool = true) async throws {
         let rule = "type='signal',member='NameOwnerChanged',arg0='org.freedesktop.secrets'"
         let monitor = try SpawnedProcess(Self.monitor, ["--profile", rule], environment: environment)

@@ -137,12 +137,6 @@ struct SecretServiceTokenStoreTests {
         }
     }
 
-    @Test func `a delete removes an item that is not a session`() async throws {
-        #expect(try await process.send("spoil") == "done")
-        #expect(try await process.send("load")?.hasPrefix("corrupt") == true)
-        try await process.expect(["delete": "done", "load": "none"])
-    }
-
     @Test func `many accounts use the service at once without losing an update`() async throws {
         try await process.expect(["busy-accounts": "30"])
     }

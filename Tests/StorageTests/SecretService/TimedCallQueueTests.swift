@@ -1,7 +1,6 @@
 import AuthInterface
 import ContractTesting
 import Dispatch
-import Foundation
 import TestSupport
 import Testing
 
@@ -23,20 +22,6 @@ struct TimedCallQueueTests {
         let call = Task { try await queue.run(within: limit) { () throws(TokenStoreError) in service.call() } }
         try await service.started()
         return call
-    }
-
-    @Test func `a call that ends in time returns its value or throws its error, and the next one is made after it`()
-        async throws
-    {
-        for number in 1...3 {
-            #expect(try await queue.run(within: limit) { () throws(TokenStoreError) in number } == number)
-            let error = await storeError {
-                try await queue.run(within: limit) { () throws(TokenStoreError) in
-                    throw TokenStoreError(.corrupt, reason: "scripted")
-                }
-            }
-            #expect(error?.code == .corrupt)
-        }
     }
 
     @Test func `a call that hangs and the one behind it end at one limit, and the second is never made`() async throws {
