@@ -23,12 +23,6 @@ import TokenRefresh
             scope: scope)
     }
 
-    private func session(at provider: LoopbackProvider, _ clock: ManualTimeSource) -> TokenRefreshCoordinator {
-        TokenRefreshCoordinator(
-            store: MemoryTokenStore(), handler: handler(provider.network, at: provider.description.tokenEndpoint),
-            clock: clock)
-    }
-
     @Test func `the call has the form of RFC 6749, with scope, target and client`() async throws {
         let transport = StubTransport(.any ~> .text(Self.token), .any ~> .text(Self.token))
         var handler = handler(NetworkClient(transport), scope: "read write")
@@ -78,7 +72,9 @@ import TokenRefresh
                 ? .json(Self.token) : .json(#"{"error":"invalid_client"}"#, status: 401, headers: ["Retry-After": "60"])
         }
         let clock = ManualTimeSource()
-        let session = session(at: provider, clock)
+        let session = TokenRefreshCoordinator(
+            store: MemoryTokenStore(), handler: handler(provider.network, at: provider.description.tokenEndpoint),
+            clock: clock)
         let error = await #expect(throws: AuthenticationError.self) { try await session.token() }
         #expect(error?.code == .refreshUnavailable)
         #expect((error?.cause as? TokenRefreshError)?.serverCode == "invalid_client")

@@ -4,6 +4,7 @@ import AuthTesting
 import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
+import NetworkCore
 
 #if canImport(CryptoKit)
 import CryptoKit
@@ -23,10 +24,11 @@ final class StrictDPoPServer: AuthorizationServer {
         var clockOffset: TimeInterval = 0
         /// The error of the next whole refresh.
         var nextRefusal: String?
-        /// Whether the next request to a resource fails before it reaches the server, whose nonce changes meanwhile.
-        var fails: @Sendable () -> Bool = { false }
-        /// Where the path `/redirect` leads.
-        var redirectTarget = "/articles"
+        /// Is called before a response, for a server that takes a while.
+        var onRequest: @Sendable () -> Void = {}
+        /// The numbers, from 1, of the requests to a resource that fail before they reach the server, whose nonce changes
+        /// meanwhile.
+        var failing: Set<Int> = []
     }
 
     struct State {
@@ -43,6 +45,8 @@ final class StrictDPoPServer: AuthorizationServer {
         var refreshes: [String] = []
         var probes = 0
         var challenges = 0
+        /// The requests to a resource, and those that it has answered.
+        var attempts = 0
         var resources = 0
     }
 
@@ -50,7 +54,10 @@ final class StrictDPoPServer: AuthorizationServer {
     private let server: LoopbackServer
 
     init(_ change: (inout Settings) -> Void = { _ in }) throws {
-        server = try LoopbackServer { [state] request in state.withLock { $0.respond(to: request) } }
+        server = try LoopbackServer { [state] request in
+            state.withLock { $0.settings }.onRequest()
+            return state.withLock { $0.respond(to: request) }
+        }
         self.change(change)
     }
 
@@ -127,7 +134,8 @@ extension StrictDPoPServer.State {
     }
 
     private mutating func resource(_ request: LoopbackServer.Request) throws(Refusal) -> LoopbackServer.Action {
-        if settings.fails() {
+        attempts += 1
+        if settings.failing.contains(attempts) {
             nonce += 1
             return .respond(503)
         }
@@ -139,8 +147,7 @@ extension StrictDPoPServer.State {
             !family.isRevoked
         else { throw Refusal(code: "invalid_token") }
         resources += 1
-        guard request.target.hasPrefix("/redirect") else { return .json(#"{"value":1}"#) }
-        return .respond(307, headers: ["Location": settings.redirectTarget])
+        return .json(#"{"value":1}"#)
     }
 
     /// Checks the proof of a request.
@@ -174,6 +181,10 @@ extension StrictDPoPServer.State {
 /// What a resource server responds with.
 struct ResourceValue: Decodable, Sendable {
     let value: Int
+}
+
+extension Endpoint where Response == ResourceValue {
+    static var resource: Self { .get("articles").format(.json) }
 }
 
 /// The error of a response, and what is wrong with the proof.
