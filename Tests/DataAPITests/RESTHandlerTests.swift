@@ -71,15 +71,6 @@ import Testing
             .revoke(TokenBundle(accessToken: "fixture-access", refreshToken: nil))
         #expect(transport.requests.isEmpty)
     }
-
-    @Test func `a cancelled refresh throws CancellationError`() async throws {
-        let handler = RESTTokenRefreshHandler(network: NetworkClient(StubTransport()))
-        let task = Task {
-            withUnsafeCurrentTask { $0?.cancel() }
-            return try await handler.refresh(.fixture)
-        }
-        await #expect(throws: CancellationError.self) { try await task.value }
-    }
 }
 
 /// Calls and responses about tokens as servers print them.

@@ -74,21 +74,6 @@ struct DPoPRequestTests {
         #expect(client.sent("DPoP").count == 6 && Set(client.sent("DPoP")).count == 6, "each has a proof of its own")
     }
 
-    @Test func `a burst with a refused token causes one refresh, which proves the key too`() async throws {
-        let client = try await BoundClient { $0.acceptedNonces = 999 }
-        client.server.expireAccessToken()
-        let values = try await withThrowingTaskGroup(of: Int.self) { group in
-            for _ in 0..<50 { group.addTask { try await client.get() } }
-            return try await group.reduce(0, +)
-        }
-        let now = client.server.now
-        #expect(values == 50 && now.refreshes.count == 1 && now.faults == [])
-        #expect(client.sent("Authorization").last == "DPoP access-1")
-        let stored = try #require(await client.store.load())
-        #expect(stored.generation == 1 && stored.binding?.thumbprint == client.session.thumbprint)
-        #expect(stored.binding?.nonces.isEmpty == false, "the last nonce is stored with the session")
-    }
-
     @Test func `a follower sends key-bound tokens where it may use the key`() async throws {
         let client = try await BoundClient()
         // Its time stands still: a request that waited for the owner would not end.

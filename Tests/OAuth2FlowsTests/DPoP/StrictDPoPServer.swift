@@ -38,7 +38,6 @@ final class StrictDPoPServer: AuthorizationServer {
         /// The thumbprint to which the tokens are bound.
         var thumbprint: String?
         var family = TokenFamily()
-        var expired = ""
         /// What was wrong with proofs, in order.
         var faults: [String] = []
         /// The whole refreshes, with their idempotency keys, and the calls that had no refresh token.
@@ -68,9 +67,6 @@ final class StrictDPoPServer: AuthorizationServer {
     var now: State { state.withLock { $0 } }
     func stop() { server.stop() }
     func change(_ change: (inout Settings) -> Void) { state.withLock { change(&$0.settings) } }
-
-    /// Makes the access token invalid, and not the refresh token.
-    func expireAccessToken() { state.withLock { $0.expired = $0.accessToken } }
 
     /// Binds the tokens to a key, as a sign-in does.
     func bind(to thumbprint: String) { state.withLock { $0.thumbprint = thumbprint } }
@@ -143,9 +139,9 @@ extension StrictDPoPServer.State {
             throw Refusal(code: "invalid_token", fault: "no DPoP token")
         }
         let token = String(authorization.dropFirst(5))
-        guard try check(request, token: token) == thumbprint, token == accessToken, token != expired,
-            !family.isRevoked
-        else { throw Refusal(code: "invalid_token") }
+        guard try check(request, token: token) == thumbprint, token == accessToken, !family.isRevoked else {
+            throw Refusal(code: "invalid_token")
+        }
         resources += 1
         return .json(#"{"value":1}"#)
     }
