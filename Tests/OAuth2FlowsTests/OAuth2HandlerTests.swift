@@ -40,6 +40,8 @@ import Testing
         (#""expires_in":null"#, nil, nil, nil), (#""expires_in":[]"#, nil, nil, nil),
         (#""expires_at":1893553445"#, nil, 1_893_553_445, nil),
         (#""scope":"read write""#, nil, nil, "read write"), (#""scope":7"#, nil, nil, nil),
+        // Without a validator an id token is not looked at.
+        (#""id_token":"a.b.c""#, nil, nil, nil),
     ]
 
     @Test func `G31: lifetime, expiry and scope are read in common forms, and an invalid one is ignored`() async throws
