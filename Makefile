@@ -180,8 +180,6 @@ test-provider: setup-run $(PINS) ## Run the OAuth 2 flows and S27 against real p
 	PROVIDER="$(CURDIR)/App/Tests/Endurance/provider/start" \
 		STRICT_PROFILE="$(CURDIR)/App/Tests/Endurance/provider/start-strict" swift test $(BUILD_FLAGS) $(WORKSPACE) \
 		--filter '^(ProviderTests|DevBackendTests\.ConformanceTests)(\.|/)'
-	LATCHKEY_MODULE=OAuth2Flows STRICT_PROFILE="$(CURDIR)/App/Tests/Endurance/provider/start-strict" swift test $(BUILD_FLAGS) \
-		--scratch-path .build-module $(if $(TRAITS_OAuth2Flows),--traits $(TRAITS_OAuth2Flows)) --filter StrictProfileTests
 
 # On Linux without debug information: callgrind reads none of this compiler's.
 BENCH := --package-path Benchmarks --scratch-path .build-bench -c release

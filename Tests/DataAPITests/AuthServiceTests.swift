@@ -80,6 +80,27 @@ import Testing
         #expect(await networkError { _ = try await socialLogin("", guest) }?.code == .sessionEnded)
     }
 
+    @Test func `G15: no call with a token follows a redirect, and each says so`() async throws {
+        let transport = StubTransport(Array(repeating: .any ~> .redirect, count: 5))
+        let network = NetworkClient(transport)
+        let handler = RESTTokenRefreshHandler(network: network, accessToken: .bearer)
+        let error = await handler.refreshError()
+        #expect(error?.code == .unavailable && error?.status == 307)
+        #expect(error.map { "\($0)".contains("redirect") } == true, "\(String(describing: error))")
+        let service = AuthService(unauthenticated: network, network: network, session: guest)
+        let calls: [@Sendable () async throws -> Void] = [
+            { try await handler.revoke(TokenBundle(accessToken: "fixture-access", refreshToken: "fixture-refresh")) },
+            { _ = try await service.socialLogin(.apple, token: "fixture-provider") },
+            { _ = try await service.registerGuest(name: "Ada", photo: Data([1])) },
+            { _ = try await service.upgradeGuest(.apple, token: "fixture-provider") },
+        ]
+        for call in calls {
+            let error = await networkError { try await call() }
+            #expect(error?.code == .redirectRefused && error?.status == 307)
+        }
+        #expect(guest.signIns.isEmpty && transport.requests.count == 5)
+    }
+
     @Test func `a failed login does not change the session`() async throws {
         let session = StubSession(.signedIn(SessionID(rawValue: "before")))
         unauthenticated.on(.socialLogin(.apple, token: "fixture"), throw: NetworkError(.connectionFailed))

@@ -96,7 +96,7 @@ import Testing
         #expect(data == Data([1, 2]))
     }
 
-    @Test func `articles need authentication, and logins do not`() {
+    @Test func `articles need authentication, logins do not, and no registration is repeated`() {
         #expect(Endpoint.articles().settings.requiresAuthentication)
         #expect(Endpoint.article(7).settings.requiresAuthentication)
         #expect(Endpoint.me.settings.requiresAuthentication)
@@ -105,9 +105,7 @@ import Testing
         #expect(!Endpoint.socialLogin(.apple, token: "fixture").settings.requiresAuthentication)
         #expect(!Endpoint.refresh("fixture").settings.requiresAuthentication)
         #expect(!Endpoint.logout(refreshToken: "fixture").settings.requiresAuthentication)
-    }
-
-    @Test func `a retry policy may not repeat a refresh or a registration`() {
+        // A retry policy may not repeat these.
         #expect(!Endpoint.refresh("fixture").isIdempotent)
         #expect(!Endpoint.registerGuest(name: "Ada", photo: Data()).isIdempotent)
     }

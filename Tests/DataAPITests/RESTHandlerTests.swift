@@ -7,33 +7,30 @@ import NetworkTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct RESTHandlerTests {
-    private func tokens(after response: StubResponse) async throws -> TokenRefreshResult {
-        try await RESTTokenRefreshHandler(network: NetworkClient(StubTransport(.any ~> response)))
+    /// The tokens after a response with these members.
+    private func tokens(_ members: String) async throws -> TokenRefreshResult {
+        let response = StubResponse.text(#"{"success":true,"data":{\#(members)}}"#)
+        return try await RESTTokenRefreshHandler(network: NetworkClient(StubTransport(.any ~> response)))
             .refresh(.fixture)
     }
 
-    @Test func `a refresh sends the token in the body and nowhere else`() async throws {
-        let response = StubResponse.text(
-            #"{"success":true,"data":{"accessToken":"fixture-access","refreshToken":"fixture-next","expiresIn":60}}"#)
-        let transport = StubTransport(.post("auth/refresh") ~> response)
-        let tokens = try await RESTTokenRefreshHandler(network: NetworkClient(transport))
-            .refresh(.fixture)
+    /// Members of responses, and the tokens that are read.
+    static let members: [(text: String, accessToken: String, refreshToken: String?)] = [
+        // A server that does not rotate.
+        (#""accessToken":"fixture-access""#, "fixture-access", nil),
+        (#""accessToken":"fixture-access","refreshToken":"""#, "fixture-access", nil),
+        // An access token that cannot be used.
+        (#""accessToken":"","refreshToken":"fixture-next""#, "", "fixture-next"),
+        (#""accessToken":null,"refreshToken":"fixture-next""#, "", "fixture-next"),
+        (#""accessToken":7,"refreshToken":"fixture-next""#, "", "fixture-next"),
+        (#""refreshToken":"fixture-next""#, "", "fixture-next"),
+    ]
 
-        let request = try #require(transport.requests.first)
-        #expect(request.json == ["refreshToken": "fixture-refresh"])
-        #expect(request.headers["Authorization"] == nil)
-        #expect(request.query == nil)
-        #expect(
-            tokens
-                == TokenRefreshResult(
-                    accessToken: "fixture-access", refreshToken: "fixture-next", expiresIn: .seconds(60),
-                    serverDate: StubResponse.date))
-    }
-
-    @Test(arguments: ["", #","refreshToken":"""#])
-    func `a response of a server that does not rotate has no refresh token`(_ member: String) async throws {
-        let body = #"{"success":true,"data":{"accessToken":"fixture-access"\#(member)}}"#
-        #expect(try await tokens(after: .text(body)).refreshToken == nil)
+    @Test func `one of the tokens is enough, and what is no token is none`() async throws {
+        for (text, accessToken, refreshToken) in Self.members {
+            let tokens = try await tokens(text)
+            #expect(tokens.accessToken == accessToken && tokens.refreshToken == refreshToken, "\(text)")
+        }
     }
 
     static let expiries: [(String, Date?)] = [
@@ -52,40 +49,20 @@ import Testing
     func `an absolute expiry is read in every common form, and an invalid one is ignored`(
         _ text: String, _ expected: Date?
     ) async throws {
-        let response = StubResponse.text(
-            #"{"success":true,"data":{"accessToken":"fixture-access","expiresAt":\#(text),"expiresIn":null}}"#)
-        let tokens = try await tokens(after: response)
+        let tokens = try await tokens(#""accessToken":"fixture-access","expiresAt":\#(text),"expiresIn":null"#)
         #expect(tokens.expiresAt == expected)
         #expect(tokens.expiresIn == nil && tokens.serverDate == StubResponse.date)
     }
 
     @Test(arguments: ["60", #""tomorrow""#, #""fixture-access""#, "1e300"])
     func `an expiry that cannot be placed is reported, and no token with it`(_ text: String) async throws {
-        func tokens(_ members: String) async throws -> TokenRefreshResult {
-            try await self.tokens(
-                after: .text(#"{"success":true,"data":{"accessToken":"fixture-access",\#(members)}}"#))
-        }
-        let unread = try await tokens(#""expiresAt":\#(text)"#)
+        let access = #""accessToken":"fixture-access","#
+        let unread = try await tokens(access + #""expiresAt":\#(text)"#)
         #expect(unread.expiresAt == nil && unread.unreadExpiry != nil)
         #expect(unread.unreadExpiry?.contains("fixture") == false)
-        #expect(try await tokens(#""expiresAt":\#(text),"expiresIn":60"#).unreadExpiry == nil, "the lifetime counts")
-        #expect(try await tokens(#""expiresIn":60"#).unreadExpiry == nil)
-    }
-
-    @Test func `a new refresh token is kept beside an access token that cannot be used`() async throws {
-        for access in [#""accessToken":"","#, #""accessToken":null,"#, #""accessToken":7,"#, ""] {
-            let response = StubResponse.text(#"{"success":true,"data":{\#(access)"refreshToken":"fixture-next"}}"#)
-            let tokens = try await tokens(after: response)
-            #expect(tokens.accessToken.isEmpty && tokens.refreshToken == "fixture-next")
-        }
-    }
-
-    @Test func `a revocation calls the server's logout`() async throws {
-        let transport = StubTransport(.post("auth/logout") ~> .text(#"{"success":true}"#))
-        try await RESTTokenRefreshHandler(network: NetworkClient(transport))
-            .revoke(TokenBundle(accessToken: "fixture-access", refreshToken: "fixture-refresh"))
-        #expect(transport.requests.first?.json == ["refreshToken": "fixture-refresh"])
-        #expect(transport.requests.first?.headers["Authorization"] == nil)
+        let lifetime = #","expiresIn":60"#
+        #expect(try await tokens(access + #""expiresAt":\#(text)"# + lifetime).unreadExpiry == nil)
+        #expect(try await tokens(#""accessToken":"fixture-access""# + lifetime).unreadExpiry == nil)
     }
 
     @Test func `a session without a refresh token is not revoked`() async throws {
@@ -93,15 +70,6 @@ import Testing
         try await RESTTokenRefreshHandler(network: NetworkClient(transport))
             .revoke(TokenBundle(accessToken: "fixture-access", refreshToken: nil))
         #expect(transport.requests.isEmpty)
-    }
-
-    @Test func `a cancelled refresh throws CancellationError`() async throws {
-        let handler = RESTTokenRefreshHandler(network: NetworkClient(StubTransport()))
-        let task = Task {
-            withUnsafeCurrentTask { $0?.cancel() }
-            return try await handler.refresh(.fixture)
-        }
-        await #expect(throws: CancellationError.self) { try await task.value }
     }
 }
 
@@ -117,6 +85,7 @@ import Testing
         var call = ["refresh_token": "fixture-refresh"]
         var fields: [String: String] = [:]
         var response = #"{"accessToken":"fixture-access-2","refreshToken":"fixture-refresh-2"}"#
+        var expiresIn: Duration?
         var expiresAt: Date?
     }
 
@@ -145,14 +114,17 @@ import Testing
             testDescription: "camel case in an envelope", call: ["refreshToken": "fixture-refresh"],
             response: """
                 {"success":true,"code":"OK","message":"","data":{"accessToken":"fixture-access-2",
-                "refreshToken":"fixture-refresh-2"},"meta":{"requestId":"r-1","durationMs":3}}
-                """),
+                "refreshToken":"fixture-refresh-2","expiresIn":60},"meta":{"requestId":"r-1","durationMs":3}}
+                """, expiresIn: .seconds(60)),
         Server(
             testDescription: "snake case in the response too", dialect: .snakeCase,
             response: #"{"access_token":"fixture-access-2","refresh_token":"fixture-refresh-2"}"#),
         Server(
             testDescription: "both tokens in the body", dialect: .snakeCase, placement: .body,
             call: ["refresh_token": "fixture-refresh", "access_token": "fixture-access"]),
+        Server(
+            testDescription: "the access token as a bearer token", placement: .bearer,
+            call: ["refreshToken": "fixture-refresh"], fields: ["Authorization": "Bearer fixture-access"]),
         Server(
             testDescription: "both tokens in header fields", placement: .field("accessToken"),
             refreshTokenField: "refreshToken", call: [:],
@@ -168,10 +140,15 @@ import Testing
         let tokens = try await handler.refresh(
             TokenRefreshRequest(refreshToken: "fixture-refresh", accessToken: "fixture-access"))
         let sent = try #require(transport.requests.first)
-        #expect(sent.json == server.call)
-        for name in ["accessToken", "refreshToken"] { #expect(sent.headers[name] == server.fields[name]) }
-        #expect(tokens.accessToken == "fixture-access-2" && tokens.refreshToken == "fixture-refresh-2")
-        #expect(tokens.expiresAt == server.expiresAt && tokens.unreadExpiry == nil)
+        #expect(sent.json == server.call && sent.query == nil)
+        for name in ["Authorization", "accessToken", "refreshToken"] {
+            #expect(sent.headers[name] == server.fields[name])
+        }
+        #expect(
+            tokens
+                == TokenRefreshResult(
+                    accessToken: "fixture-access-2", refreshToken: "fixture-refresh-2", expiresIn: server.expiresIn,
+                    expiresAt: server.expiresAt, serverDate: StubResponse.date))
     }
 
     @Test func `an instant that the dialect does not read is reported`() async throws {
@@ -182,14 +159,18 @@ import Testing
         #expect(tokens.expiresAt == nil && tokens.unreadExpiry?.hasPrefix("1791763200") == true)
     }
 
-    @Test func `paths and the logout follow the dialect`() async throws {
-        var dialect = RESTTokenDialect.snakeCase
-        (dialect.refreshPath, dialect.logoutPath) = ("token/renew", "token/end")
+    @Test(arguments: [true, false])
+    func `paths and the logout follow the dialect`(_ isStandard: Bool) async throws {
+        var dialect = isStandard ? RESTTokenDialect.standard : .snakeCase
+        if !isStandard { (dialect.refreshPath, dialect.logoutPath) = ("token/renew", "token/end") }
         let transport = StubTransport(
-            .post("token/renew") ~> .text(#"{"access_token":"fixture-access-2"}"#), .post("token/end") ~> .status(204))
+            .post(isStandard ? "auth/refresh" : "token/renew") ~> .text(#"{"access_token":"fixture-access-2"}"#),
+            .post(isStandard ? "auth/logout" : "token/end") ~> .status(204))
         let handler = RESTTokenRefreshHandler(network: NetworkClient(transport), dialect: dialect)
         _ = try await handler.refresh(.fixture)
         try await handler.revoke(TokenBundle(accessToken: "fixture-access", refreshToken: "fixture-refresh"))
-        #expect(transport.requests.map(\.json) == Array(repeating: ["refresh_token": "fixture-refresh"], count: 2))
+        let call = [isStandard ? "refreshToken" : "refresh_token": "fixture-refresh"]
+        #expect(transport.requests.map(\.json) == [call, call])
+        #expect(transport.requests.allSatisfy { $0.headers["Authorization"] == nil })
     }
 }

@@ -6,17 +6,23 @@ import OAuth2Flows
 import Storage
 import TokenRefresh
 
-// The samples of the article *Bind tokens to a key*.
+private struct Transfer: Decodable, Sendable { let id: Int }
 
-private struct BoundTokens {
+extension Endpoint where Response == Transfer {
+    fileprivate static func transfer(_ amount: Int) -> Self { .post("transfers", json: ["amount": amount]) }
+}
+
+/// The samples of the articles *Bind tokens to a key*, *Sign in* and *Providers*.
+private struct ArticleSamples {
     let api: NetworkClient
     let server: OAuth2Server
+    let client: OAuth2Client
     let store: FileTokenStore
     let userAgent: LoopbackUserAgent
 
     nonisolated func show(_ shown: Any?) {}
 
-    func signIn() async throws {
+    func bindTokensToAKey() async throws {
         let keys = StoredSigningKeys { FileTokenStore(application: "notes.keys", account: $0) }
         let prover = DPoPProver(keys: keys)
 
@@ -32,23 +38,11 @@ private struct BoundTokens {
         let network = api.authenticated(by: session, policy: AuthenticationPolicy(placement: .dpop(prover)))
         show(network)
     }
-}
 
-// A sample of the article *Sign in*.
-
-private struct Transfer: Decodable, Sendable { let id: Int }
-
-extension Endpoint where Response == Transfer {
-    fileprivate static func transfer(_ amount: Int) -> Self { .post("transfers", json: ["amount": amount]) }
-}
-
-private struct Transferring {
-    let network: any NetworkService
-    let session: TokenRefreshCoordinator
-    let codeSignIn: OAuth2CodeSignIn
-    let userAgent: LoopbackUserAgent
-
-    func transfer(_ amount: Int) async throws -> Transfer {
+    func transfer(
+        _ amount: Int, over network: any NetworkService, _ session: TokenRefreshCoordinator,
+        _ codeSignIn: OAuth2CodeSignIn
+    ) async throws -> Transfer {
         do {
             return try await network.send(.transfer(amount))
         } catch let error as NetworkError {
@@ -57,31 +51,16 @@ private struct Transferring {
             return try await network.send(.transfer(amount))
         }
     }
-}
 
-// The samples of the article *Providers*.
-
-private struct Providers {
-    let tokenEndpoint: URL
-    let client: OAuth2Client
-    let api: NetworkClient
-    let id = "notes"
-    let secret = "secret"
-
-    func handler() -> OAuth2TokenRefreshHandler {
+    func setUpProviders(_ tokenEndpoint: URL, id: String, secret: String, _ googleSignIn: inout OAuth2CodeSignIn) {
         var github = OAuth2TokenRefreshHandler(tokenEndpoint: tokenEndpoint, client: client, network: api)
         github.refusals = .gitHub
-        return github
-    }
 
-    func askForRefreshToken(_ googleSignIn: inout OAuth2CodeSignIn) {
         googleSignIn.pageParameters = ["access_type": "offline", "prompt": "consent"]
-    }
 
-    func slackClient() -> OAuth2Client {
         var slack = OAuth2Client.body(id: id, secret: secret)
         slack.bearerTokenTypes.insert("bot")
-        return slack
+        show([github, slack] as [Any])
     }
 }
 #endif

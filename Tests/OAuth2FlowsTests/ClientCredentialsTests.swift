@@ -1,14 +1,10 @@
 import AuthInterface
-import ConcurrencyPrimitives
-import ContractTesting
 import Foundation
 import HandlerTesting
 import NetworkCore
 import NetworkTesting
 import OAuth2Flows
-import Storage
 import Testing
-import TokenRefresh
 
 /// Client credentials (RFC 6749 §4.4): the call, and what its failures mean.
 @Suite(.timeLimit(.minutes(10))) struct ClientCredentialsTests {
@@ -16,17 +12,11 @@ import TokenRefresh
     private static let token = #"{"access_token":"fixture-access","token_type":"Bearer","expires_in":3600}"#
 
     private func handler(
-        _ network: any UnauthenticatedNetworkService, at endpoint: URL = .tokenEndpoint, scope: String? = nil
+        _ network: any UnauthenticatedNetworkService, scope: String? = nil
     ) -> OAuth2ClientCredentials {
         OAuth2ClientCredentials(
-            tokenEndpoint: endpoint, client: .basic(id: "fixture-client", secret: "fixture-secret"), network: network,
-            scope: scope)
-    }
-
-    private func session(at provider: LoopbackProvider, _ clock: ManualTimeSource) -> TokenRefreshCoordinator {
-        TokenRefreshCoordinator(
-            store: MemoryTokenStore(), handler: handler(provider.network, at: provider.description.tokenEndpoint),
-            clock: clock)
+            tokenEndpoint: .tokenEndpoint, client: .basic(id: "fixture-client", secret: "fixture-secret"),
+            network: network, scope: scope)
     }
 
     @Test func `the call has the form of RFC 6749, with scope, target and client`() async throws {
@@ -69,24 +59,5 @@ import TokenRefresh
             #expect(error?.code == .unavailable && error?.stepUp == nil)
             #expect(error?.status == status && error?.serverCode == code)
         }
-    }
-
-    @Test func `G1, G6: over an engine, requests cause one call, and a refused client ends nothing`() async throws {
-        let isKnown = Locked(false)
-        let provider = try LoopbackProvider { _ in
-            isKnown.withLock { $0 }
-                ? .json(Self.token) : .json(#"{"error":"invalid_client"}"#, status: 401, headers: ["Retry-After": "60"])
-        }
-        let clock = ManualTimeSource()
-        let session = session(at: provider, clock)
-        let error = await #expect(throws: AuthenticationError.self) { try await session.token() }
-        #expect(error?.code == .refreshUnavailable)
-        #expect((error?.cause as? TokenRefreshError)?.serverCode == "invalid_client")
-        #expect(await session.settle())
-        isKnown.withLock { $0 = true }
-        clock.advance(by: .seconds(60))
-        let requests = (0..<20).map { _ in Task { try await session.token().value } }
-        for request in requests { #expect(try await request.value == "fixture-access") }
-        #expect(provider.calls.map { $0["grant_type"] } == [["client_credentials"], ["client_credentials"]])
     }
 }

@@ -84,7 +84,7 @@ import Testing
         .body("<html>No.</html>", status: 401, type: nil), .body("<html>No.</html>", status: 403, type: "text/html"),
         .body("No.", status: 404, type: "text/html"), .text(#"{"message":"Forbidden"}"#, status: 403),
         .text(#"{"message":"Unauthorized"}"#, status: 401), .status(401), .status(200), .text("{}"), .status(429),
-        .status(404), .body("Gone", status: 410, type: nil), .text(#"{"message":"Gone"}"#, status: 410),
+        .status(404), .body("Gone", status: 410, type: nil), .text(#"{"message":"Gone"}"#, status: 410), .redirect,
     ]
 
     @Test(arguments: responsesFromBetween)
@@ -144,17 +144,22 @@ import Testing
         await expectCancellation(of: task)
     }
 
-    @Test(arguments: [
+    static let invalid = [
         #"{"device_code":"","user_code":"A","verification_uri":"https://id.example.com/a"}"#,
         #"{"device_code":"fixture-device","user_code":"A\u001b[31m","verification_uri":"https://id.example.com/a"}"#,
         #"{"device_code":"fixture-device","user_code":"A","verification_uri":"http://id.example.com/a"}"#,
         #"{"device_code":"fixture-device","user_code":"A","verification_uri":"javascript:alert(1)"}"#, "{}", "[]",
-    ])
-    func `an invalid response is refused and not shown`(_ body: String) async throws {
-        let signIn = signIn(StubTransport(.any ~> .text(body)), clock: clock)
-        let failure = await signInError { try await signIn.start(session) { _ in Issue.record("shown") } }
-        #expect(failure?.code == .invalidResponse)
-        #expect(failure.map { !"\($0)".contains("fixture-device") } == true)
+    ]
+
+    @Test func `G15: an invalid response, and a redirect, are refused and not shown`() async throws {
+        for (response, code) in Self.invalid.map({ (StubResponse.text($0), "invalidResponse") })
+            + [(.redirect, "redirected")]
+        {
+            let signIn = signIn(StubTransport(.any ~> response), clock: clock)
+            let failure = await signInError { try await signIn.start(session) { _ in Issue.record("shown") } }
+            #expect(failure?.code.rawValue == code)
+            #expect(failure.map { !"\($0)".contains("fixture-device") } == true)
+        }
     }
 }
 

@@ -25,27 +25,26 @@ import Testing
     @Test func `the description is read from the location of RFC 8414`() async throws {
         let server = try await discover(
             metadata(
-                #","code_challenge_methods_supported":["S256"],"authorization_endpoint":"#
-                    + #""https://id.example.com/authorize","authorization_response_iss_parameter_supported":true"#))
+                #"""
+                ,"code_challenge_methods_supported":["S256"],"authorization_response_iss_parameter_supported":true,
+                "authorization_endpoint":"https://id.example.com/authorize","jwks_uri":"https://id.example.com/keys",
+                "pushed_authorization_request_endpoint":"https://id.example.com/par",
+                "require_pushed_authorization_requests":true
+                """#))
         #expect(
             transport.requests.first?.url?.absoluteString
                 == "https://id.example.com/.well-known/oauth-authorization-server/tenant")
-        #expect(server.authorizationEndpoint?.path == "/authorize")
+        #expect(server.authorizationEndpoint?.path == "/authorize" && server.jwksURI?.path == "/keys")
         #expect(server.codeChallengeMethods == ["S256"] && server.namesIssuerInResponses)
-        #expect(server.deviceAuthorizationEndpoint == nil)
+        #expect(server.pushedAuthorizationRequestEndpoint?.path == "/par")
+        #expect(server.requiresPushedAuthorizationRequests && server.deviceAuthorizationEndpoint == nil)
+        #expect(try await !discover(metadata()).requiresPushedAuthorizationRequests)
     }
 
-    @Test func `the description says where requests are pushed, and where the keys are`() async throws {
-        let endpoint = #","pushed_authorization_request_endpoint":"https://id.example.com/par""#
-        let required = #","require_pushed_authorization_requests":true,"jwks_uri":"https://id.example.com/keys""#
-        for (members, path, isRequired) in [
-            ("", nil, false), (endpoint, "/par", false), (endpoint + required, "/par", true),
-        ] {
-            let server = try await discover(metadata(members))
-            #expect(server.pushedAuthorizationRequestEndpoint?.path == path)
-            #expect(server.requiresPushedAuthorizationRequests == isRequired)
-            #expect(server.jwksURI?.path == (isRequired ? "/keys" : nil))
-        }
+    @Test func `G15: a redirect within the issuer's origin is followed`() async throws {
+        let redirect = StubResponse.status(302, headers: ["Location": "/elsewhere"])
+        #expect(try await discover(redirect, metadata()).tokenEndpoint.path == "/token")
+        #expect(transport.requests.last?.url?.absoluteString == "https://id.example.com/elsewhere")
     }
 
     @Test func `a browser logs out at the server's page, with what the application names`() async throws {
@@ -77,6 +76,8 @@ import Testing
 
     static let failures: [StubResponse] = [
         .status(404), .status(500), .status(503), .failure(.connectionFailed), .text("{}"), .text("[]"),
+        // G15: another origin must not describe the issuer (RFC 8414 §6.2).
+        .status(302, headers: ["Location": "https://evil.example.com/description"]),
         .text("<html></html>"), .text(#"{"issuer":"https://evil.example.com","token_endpoint":"https://a.example/t"}"#),
         .text(#"{"issuer":"https://id.example.com/tenant","token_endpoint":"/token"}"#),
     ]

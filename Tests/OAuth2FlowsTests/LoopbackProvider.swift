@@ -30,22 +30,18 @@ extension AuthorizationServer {
         return server
     }
 
-    var network: NetworkClient { network(over: URLSessionTransport()) }
-
-    func network(over transport: any HTTPTransport) -> NetworkClient {
-        NetworkClient(baseURL: url, transport: transport, interceptors: [RetryPolicy.standard])
+    var network: NetworkClient {
+        NetworkClient(baseURL: url, transport: URLSessionTransport(), interceptors: [RetryPolicy.standard])
     }
 
     /// A handler. It revokes tokens where it is said what that ends.
     func handler(
-        _ client: OAuth2Client = .fixture, over transport: any HTTPTransport = URLSessionTransport(),
-        revocationAffectsSessionOnly: Bool? = nil
+        _ client: OAuth2Client = .fixture, revocationAffectsSessionOnly: Bool? = nil
     ) -> OAuth2TokenRefreshHandler {
         OAuth2TokenRefreshHandler(
             tokenEndpoint: description.tokenEndpoint,
             revocationEndpoint: revocationAffectsSessionOnly.flatMap { _ in description.revocationEndpoint },
-            client: client, network: network(over: transport),
-            revocationAffectsSessionOnly: revocationAffectsSessionOnly ?? false)
+            client: client, network: network, revocationAffectsSessionOnly: revocationAffectsSessionOnly ?? false)
     }
 
     func deviceSignIn(as client: OAuth2Client = .fixture, scope: String? = nil) -> OAuth2DeviceSignIn {
@@ -64,8 +60,6 @@ extension AuthorizationServer {
     #endif
 }
 
-extension RedirectingServer: AuthorizationServer {}
-
 extension OAuth2Client {
     static let fixture = OAuth2Client.public(id: "fixture-client")
 }
@@ -80,6 +74,12 @@ func signInError<Value>(
     of call: () async throws -> Value
 ) async -> OAuth2SignInError? {
     await #expect(throws: OAuth2SignInError.self, sourceLocation: sourceLocation) { _ = try await call() }
+}
+
+/// The code of the error that a sign-in throws; `nil`: it succeeds.
+func signInCode<Value>(of call: () async throws -> Value) async throws -> String? {
+    do { _ = try await call() } catch let error as OAuth2SignInError { return error.code.rawValue }
+    return nil
 }
 
 extension OAuth2TokenRefreshHandler {
@@ -135,7 +135,7 @@ final class LoopbackProvider: AuthorizationServer {
         /// The usual response to a call.
         fileprivate func response(at path: String) -> LoopbackServer.Action {
             switch path {
-            case "/par": .json(#"{"request_uri":"urn:example:1","expires_in":60}"#, status: 201)
+            case "/par": .json(#"{"request_uri":"urn:example:\#(calls.count)","expires_in":60}"#, status: 201)
             case "/device": .json(LoopbackProvider.code)
             case "/token": .json(tokens, headers: date.map { ["Date": $0.headerField] } ?? [:])
             case "/revoke": .respond(200, headers: ["Content-Type": "text/html"], body: Data("<html></html>".utf8))
@@ -185,11 +185,18 @@ final class LoopbackProvider: AuthorizationServer {
 final class PromptUserAgent: OAuth2UserAgent {
     private let shown = Locked<[URL]>([])
     private let count: Int
+    private let query: String
     private let onShow: @Sendable (URL) throws -> Void
 
-    /// Creates a user agent. It shows a page a number of times, and passes each URL on.
-    init(showing count: Int = 1, _ onShow: @escaping @Sendable (URL) throws -> Void = { _ in }) {
-        (self.count, self.onShow) = (count, onShow)
+    /// Creates a user agent. It shows a page a number of times, passes each URL on, and responds with a query in which
+    /// `STATE` stands for the state of the page.
+    init(
+        showing count: Int = 1, answering query: String = "code=fixture-code&state=STATE",
+        _ onShow: @escaping @Sendable (URL) throws -> Void = { _ in }
+    ) {
+        self.count = count
+        self.query = query
+        self.onShow = onShow
     }
 
     /// The pages that were shown.
@@ -202,7 +209,8 @@ final class PromptUserAgent: OAuth2UserAgent {
             shown.withLock { $0.append(url) }
             try onShow(url)
         }
-        return (try #require(URL(string: "\(redirectURI)?code=fixture-code&state=\(page.state)")), redirectURI)
+        let response = "\(redirectURI)?\(query.replacingOccurrences(of: "STATE", with: page.state))"
+        return (try #require(URL(string: response)), redirectURI)
     }
 }
 #endif

@@ -58,7 +58,10 @@ import Testing
 
     @Test(arguments: providers)
     func `a dead refresh token ends the session, and nothing else does`(_ provider: Provider) async {
-        for (fate, code) in [("dead", TokenRefreshError.Code.rejected), ("dying", .ambiguous)] {
+        let fates: [(String, TokenRefreshError.Code)] = [
+            ("dead", .rejected), ("dying", .ambiguous), ("asking", .userActionRequired),
+        ]
+        for (fate, code) in fates {
             for line in provider.responses(fate) {
                 #expect(await Self.verdict(on: Self.answer(line), provider.rules) == code, "\(line)")
             }
@@ -102,11 +105,6 @@ import Testing
             let error = await Self.error(after: Self.answer(status, #"{"error":\#(body)}"#), [])
             #expect(error?.code == .userActionRequired && error?.stepUp == challenge && error?.status == status)
         }
-    }
-
-    @Test func `Supabase: a session that waits for a second factor asks for it`() async {
-        let body = #"{"code":"session_expired","message":"Low AAL: User Needs MFA Verification"}"#
-        #expect(await Self.error(after: Self.answer(400, body), .supabase)?.code == .userActionRequired)
     }
 
     @Test func `G17: a challenge quotes no secret of the call, and none that is too long`() async {

@@ -16,8 +16,8 @@ extension ProviderRefusalTests {
         return Provider(String(lines[0]), presets[String(lines[0])] ?? [], lines.dropFirst())
     }
 
-    /// The responses of each provider: `dead` ends the session, `dying` ends it when it is repeated, and `living` must
-    /// not be taken for a refusal. A response is a status, fields as `@Name=value`, and the body.
+    /// The responses of each provider: `dead` ends the session, `dying` ends it when it is repeated, `asking` demands
+    /// something of the user, and `living` must not be taken for a refusal. A response is a status, fields as `@Name=value`, and the body.
     private static let refusals = #"""
         # GitHub
         dead   200 {"error":"bad_refresh_token","error_description":"incorrect or expired"}
@@ -99,6 +99,7 @@ extension ProviderRefusalTests {
         dead   400 {"code":400,"error_code":"refresh_token_not_found","msg":"x"}
         dead   400 {"code":"refresh_token_already_used","message":"x"}
         dead   400 {"error":"invalid_grant","error_description":"Invalid Refresh Token"}
+        asking 400 {"code":"session_expired","message":"Low AAL: User Needs MFA Verification"}
         living 409 {"code":409,"error_code":"conflict","msg":"Too many concurrent token refresh requests"}
         living 429 {"code":429,"error_code":"over_request_rate_limit"}
         living 401 {"message":"Invalid API key"}

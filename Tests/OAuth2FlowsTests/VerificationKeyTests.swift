@@ -4,7 +4,6 @@ import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
 import Testing
-import _CryptoExtras
 
 @testable import OAuth2Flows
 
@@ -84,15 +83,11 @@ import _CryptoExtras
         }
     }
 
-    private func published(_ algorithm: String) throws -> String {
-        String(decoding: try ServerKey.of(algorithm, nil).published.json, as: UTF8.self)
-    }
-
     @Test func `a key is for the algorithm that it names, or for those of its kind`() throws {
         let kinds: [(key: String, algorithms: Set<SignatureAlgorithm>)] = [
             (Self.pointKey, [.es256]), (Self.rsaKey, [.rs256, .rs384, .rs512, .ps256, .ps384, .ps512]),
             (Self.rsaKey.replacingOccurrences(of: "}", with: #","alg":"PS256"}"#), [.ps256]),
-            (try published("ES512"), [.es512]), (try published("EdDSA"), [.edDSA]),
+            (Self.examples[2].0, [.es512]), (Self.examples[3].0, [.edDSA]),
         ]
         for (key, algorithms) in kinds {
             let key = try #require(try keys(key).first)
@@ -122,18 +117,6 @@ import _CryptoExtras
         let key = try #require(
             try keys(#"{"kty":"EC","crv":"P-256","x":"\#(Self.point.y)","y":"\#(Self.point.x)"}"#).first)
         #expect(!key.isValid(Data(count: 64), for: Data(), by: .es256))
-    }
-
-    @Test func `an RSA key is written as swift-crypto writes it`() throws {
-        for bits in [_RSA.Signing.KeySize.bits2048, .bits3072] {
-            let key = try _RSA.Signing.PrivateKey(keySize: bits).publicKey
-            let numbers = try key.getKeyPrimitives()
-            // A zero before the number changes nothing.
-            for modulus in [numbers.modulus, [0] + numbers.modulus] {
-                let own = VerificationKey(id: nil, content: .rsa(modulus: modulus, exponent: numbers.publicExponent))
-                #expect(own.rsaPublicKey == key.pkcs1DERRepresentation)
-            }
-        }
     }
 
     // When keys are fetched.
@@ -170,13 +153,6 @@ import _CryptoExtras
                 (59, key, nil, 1), (0, second, "invalidSignature", 1), (1, second, nil, 2),
                 (0, key, "invalidSignature", 2),
             ], by: validator)
-    }
-
-    @Test func `tokens with any number of unknown keys cause one fetch a pause`() async throws {
-        let steps = (0..<30).map { number -> Step in
-            (number > 0 && number % 10 == 0 ? 60 : 0, .es256("unknown-\(number)"), "unknownKey", 1 + number / 10)
-        }
-        try await check(steps, by: server.validator(by: clock))
     }
 
     @Test func `a key that the server withdraws is refused when the keys are too old`() async throws {

@@ -4,6 +4,7 @@ import AuthTesting
 import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
+import NetworkCore
 
 #if canImport(CryptoKit)
 import CryptoKit
@@ -23,10 +24,11 @@ final class StrictDPoPServer: AuthorizationServer {
         var clockOffset: TimeInterval = 0
         /// The error of the next whole refresh.
         var nextRefusal: String?
-        /// Whether the next request to a resource fails before it reaches the server, whose nonce changes meanwhile.
-        var fails: @Sendable () -> Bool = { false }
-        /// Where the path `/redirect` leads.
-        var redirectTarget = "/articles"
+        /// Is called before a response, for a server that takes a while.
+        var onRequest: @Sendable () -> Void = {}
+        /// The numbers, from 1, of the requests to a resource that fail before they reach the server, whose nonce changes
+        /// meanwhile.
+        var failing: Set<Int> = []
     }
 
     struct State {
@@ -36,13 +38,14 @@ final class StrictDPoPServer: AuthorizationServer {
         /// The thumbprint to which the tokens are bound.
         var thumbprint: String?
         var family = TokenFamily()
-        var expired = ""
         /// What was wrong with proofs, in order.
         var faults: [String] = []
         /// The whole refreshes, with their idempotency keys, and the calls that had no refresh token.
         var refreshes: [String] = []
         var probes = 0
         var challenges = 0
+        /// The requests to a resource, and those that it has answered.
+        var attempts = 0
         var resources = 0
     }
 
@@ -50,7 +53,10 @@ final class StrictDPoPServer: AuthorizationServer {
     private let server: LoopbackServer
 
     init(_ change: (inout Settings) -> Void = { _ in }) throws {
-        server = try LoopbackServer { [state] request in state.withLock { $0.respond(to: request) } }
+        server = try LoopbackServer { [state] request in
+            state.withLock { $0.settings }.onRequest()
+            return state.withLock { $0.respond(to: request) }
+        }
         self.change(change)
     }
 
@@ -61,9 +67,6 @@ final class StrictDPoPServer: AuthorizationServer {
     var now: State { state.withLock { $0 } }
     func stop() { server.stop() }
     func change(_ change: (inout Settings) -> Void) { state.withLock { change(&$0.settings) } }
-
-    /// Makes the access token invalid, and not the refresh token.
-    func expireAccessToken() { state.withLock { $0.expired = $0.accessToken } }
 
     /// Binds the tokens to a key, as a sign-in does.
     func bind(to thumbprint: String) { state.withLock { $0.thumbprint = thumbprint } }
@@ -127,7 +130,8 @@ extension StrictDPoPServer.State {
     }
 
     private mutating func resource(_ request: LoopbackServer.Request) throws(Refusal) -> LoopbackServer.Action {
-        if settings.fails() {
+        attempts += 1
+        if settings.failing.contains(attempts) {
             nonce += 1
             return .respond(503)
         }
@@ -135,12 +139,11 @@ extension StrictDPoPServer.State {
             throw Refusal(code: "invalid_token", fault: "no DPoP token")
         }
         let token = String(authorization.dropFirst(5))
-        guard try check(request, token: token) == thumbprint, token == accessToken, token != expired,
-            !family.isRevoked
-        else { throw Refusal(code: "invalid_token") }
+        guard try check(request, token: token) == thumbprint, token == accessToken, !family.isRevoked else {
+            throw Refusal(code: "invalid_token")
+        }
         resources += 1
-        guard request.target.hasPrefix("/redirect") else { return .json(#"{"value":1}"#) }
-        return .respond(307, headers: ["Location": settings.redirectTarget])
+        return .json(#"{"value":1}"#)
     }
 
     /// Checks the proof of a request.
@@ -174,6 +177,10 @@ extension StrictDPoPServer.State {
 /// What a resource server responds with.
 struct ResourceValue: Decodable, Sendable {
     let value: Int
+}
+
+extension Endpoint where Response == ResourceValue {
+    static var resource: Self { .get("articles").format(.json) }
 }
 
 /// The error of a response, and what is wrong with the proof.

@@ -27,6 +27,9 @@ extension StubResponse {
         return .status(status, headers: headers, body: Data(body.utf8))
     }
 
+    /// A redirect within the origin. A transport without a stub for its place fails where it is followed.
+    package static let redirect = status(307, headers: ["Location": "/elsewhere"])
+
     /// A head, and an incomplete body.
     package static func cutOff(status: Int) -> StubResponse {
         StubResponse { request in
