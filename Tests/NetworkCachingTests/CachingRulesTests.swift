@@ -1,9 +1,11 @@
 import ContractTesting
 import Foundation
-import NetworkCaching
 import NetworkCore
 import TestSupport
 import Testing
+
+@testable import NetworkCaching
+@testable import NetworkTesting
 
 @Suite("CachingTransport: validation and storing", .timeLimit(.minutes(10)))
 struct CachingRulesTests {
@@ -96,7 +98,7 @@ struct CachingRulesTests {
             case .withoutTime: return .scripted(404)
             case .largeByLength: return .scripted(200, .fresh, body: Data(count: 30_000))
             case .largeWhileRead:
-                let pieces = HTTPBody { [Data](repeating: Data(count: 10_000), count: 3).asynchronous }
+                let pieces = HTTPBody { AsyncStream([Data](repeating: Data(count: 10_000), count: 3)) }
                 return HTTPTransportResponse(head: HTTPResponseHead(status: 200, headers: .fresh), body: pieces)
             }
         }
@@ -157,14 +159,17 @@ struct CachingRulesTests {
         _ = try await get()
         #expect(get.requests.values.count == 2)
     }
-}
 
-extension [Data] {
-    /// The pieces, one after the other.
-    fileprivate var asynchronous: AsyncStream<Data> {
-        AsyncStream { continuation in
-            for piece in self { continuation.yield(piece) }
-            continuation.finish()
+    /// G26. `Cache-Control`, as any server may write it.
+    @Test(.ownThread) func `no input crashes or hangs the parser, and its time is linear in the length of its input`() {
+        let parser = FuzzedParser(
+            "Cache-Control", seeds: ["max-age=60, stale-if-error=\"5\", private=\"a,b\"", "no-store,no-cache"],
+            words: ["max-age", "=", "\"", ",", "\\", "99999999999999999999"],
+            units: [",", "a=\"", "max-age=1,", "\\", "a", " "]
+        ) { text in
+            #expect(CacheControl(HTTPHeaders([("Cache-Control", text)])).seconds("max-age") ?? 0 >= 0)
         }
+        parser.fuzz()
+        #expect(parser.nonlinearUnits() == [])
     }
 }

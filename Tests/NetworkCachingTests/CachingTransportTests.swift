@@ -11,7 +11,7 @@ import Testing
 @Suite("CachingTransport", .timeLimit(.minutes(10)))
 struct CachingTransportTests {
     let clock = ManualTimeSource(date: Date(timeIntervalSince1970: 1_800_000_000))
-    let cache = ResponseCache(limits: .of(bytes: 100_000, entries: 20, entrySize: 20_000))
+    let cache = ResponseCache()
 
     @Test func `a revalidation that starts after a session's end stores nothing`() async throws {
         // The body has to be pulled, as from a connection.
@@ -191,20 +191,6 @@ struct CachingTransportTests {
         _ = try await get(headers: ["Cache-Control": directive])
         #expect(get.requests.values.count == requests)
         #expect(try await get("other", headers: ["Cache-Control": "only-if-cached"]).status == 504)
-    }
-
-    @Test func `the number and the bytes of responses are bounded, and large ones are not kept`() async throws {
-        let get = CachedExchange(cache, clock) { request, _ in
-            let size = request.head.url.path == "/large" ? 30_000 : 10_000
-            return .scripted(200, .fresh, body: Data(count: size))
-        }
-        _ = try await get("large")
-        #expect(cache.count == 0)
-        for number in 0..<30 { _ = try await get("\(number)") }
-        #expect(cache.size <= 100_000 && cache.count > 5)
-        let before = get.requests.values.count
-        _ = try await get("29")
-        #expect(get.requests.values.count == before)
     }
 
     @Test func `a response that breaks off is not kept`() async throws {
