@@ -103,6 +103,13 @@ struct URLSessionTransportTests {
         #expect(response.headers["x-kettle"] == "on" && response.head.url?.path == "/tea")
     }
 
+    @Test func `an empty POST has a length of zero`() async throws {
+        let server = try servers.start { _ in .respond(204) }
+        _ = try await perform(.post, server.url)
+        let request = try #require(server.requests.first)
+        #expect(request.values(of: "Content-Length") == ["0"] && request["Content-Type"] == nil)
+    }
+
     @Test(arguments: ["data", "file", "sequence", "sequence of known length"])
     func `a body is sent in full and with one length`(kind: String) async throws {
         let content = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0) })

@@ -1,10 +1,10 @@
+import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
 import NetworkCore
 import NetworkTestSupport
 import NetworkTesting
 import NetworkTransfers
-import NetworkURLSession
 import TestSupport
 import Testing
 
@@ -40,6 +40,33 @@ struct TransferTests {
         }
         #expect(finished?.id == 300_000)
         #expect(try await server.client.uploading(endpoint).value.id == 300_000)
+    }
+
+    /// G25: a minimum rate in place of a total deadline. Six minutes: six times the deadline of a call.
+    @Test(arguments: [(1, false), (8_192, true)])
+    func `a download may take long, and not indefinitely`(part: Int, isFastEnough: Bool) async throws {
+        let (clock, rest) = (ManualTimeSource(), Locked(18))
+        let response = StubResponse { _ in
+            let body = HTTPBody {
+                let isOver = rest.withLock { rest in
+                    rest -= 1
+                    return rest < 0
+                }
+                if isOver { return nil }
+                clock.advance(by: .seconds(20))
+                return Data(count: part)
+            }
+            return HTTPTransportResponse(head: HTTPResponseHead(status: 200), body: body)
+        }
+        let client = NetworkClient(baseURL: baseURL, transport: StubTransport(.any ~> response), clock: clock)
+        var options = DownloadOptions()
+        (options.maximumResumptions, options.clock) = (0, clock)
+        let file = try TemporaryFile(Data())
+        let download = Task { [options] in try await client.download("file", to: file.url, options: options) }
+        if isFastEnough { return #expect(try await download.value.size == Int64(18 * part)) }
+        let error = await networkError { try await download.value }
+        #expect(error?.code == .timedOut && error?.waitedFor == .responseBody)
+        #expect(error?.reason?.contains("less than 4096 bytes in 1 min") == true)
     }
 
     @Test func `a failure ends the sequence, and a cancelled reader cancels the transfer`() async throws {
