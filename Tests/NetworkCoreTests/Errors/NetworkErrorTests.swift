@@ -2,7 +2,6 @@ import AuthInterface
 import Foundation
 import NetworkTestSupport
 import NetworkTesting
-import NetworkURLSession
 import TestSupport
 import Testing
 
