@@ -177,24 +177,14 @@ struct RequestBuildingTests {
         #expect(error?.code == .invalidRequest)
     }
 
-    @Test(arguments: ["b\r\nX-Injected: 1", "b\nc", "b\rc", "b\u{0}", "b\u{1B}"])
-    func `a field cannot inject another field`(value: String) {
-        #expect(throws: HTTPFieldError.self) { try request(Endpoint.article(1).header("A", value)) }
-        #expect(throws: HTTPFieldError.self) { try request(Endpoint.article(1).idempotent(key: value)) }
-        #expect(throws: HTTPFieldError.self) { try request(Endpoint.article(1), headers: ["A": value]) }
-        #expect(throws: HTTPFieldError.self) { try request(Endpoint.article(1).header(value, "b")) }
-    }
-
     @Test(arguments: ["Host", "content-length", "Transfer-Encoding", "Connection", "TE", "Expect", "Upgrade"])
     func `a field that frames the message is refused and the error says what to do`(name: String) throws {
         var head = HTTPRequestHead(url: baseURL)
         let error = try #require(throws: HTTPFieldError.self) { try head.set(name, to: "3") }
         #expect(error.code == .framing && error.field == name)
         #expect("\(error)".contains("leave it out"))
-        for headers in [[name: "3"] as HTTPHeaders, HTTPHeaders([(name, "3")])] {
-            let request = try request(Endpoint.article(1), headers: headers)
-            #expect(throws: NetworkError.self) { _ = try request.validate() }
-        }
+        let request = try request(Endpoint.article(1), headers: [name: "3"])
+        #expect(throws: NetworkError.self) { _ = try request.validate() }
     }
 
     @Test func `a URLRequest and a head are made of each other`() throws {
