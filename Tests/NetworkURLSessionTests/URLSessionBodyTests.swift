@@ -56,7 +56,7 @@ struct URLSessionBodyTests {
         let transport = URLSessionTransport(limits: limits)
         let response = try await transport.perform(request(server.url))
         let error = await #expect(throws: HTTPTransportError.self) { try await response.completion() }
-        #expect(error?.reason.contains("faster than it is read") == true)
+        #expect(error?.code == .readTooSlowly && error?.reason.contains("faster than it is read") == true)
     }
 
     #if canImport(FoundationNetworking)
