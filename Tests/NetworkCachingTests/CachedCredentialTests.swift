@@ -1,6 +1,7 @@
 import AuthInterface
 import Foundation
 import NetworkCore
+import NetworkTesting
 import TestSupport
 import Testing
 
@@ -37,9 +38,9 @@ struct CachedCredentialTests {
     ]
 
     /// A server whose responses are those of a tenant, by all fields of the request.
-    static func transport(_ vary: String?) -> ScriptedExchanges {
-        ScriptedExchanges { request, _ in
-            let tenant = request.head.headers.filter { $0.name != "X-Access" && $0.name != "X-Refresh" }
+    static func transport(_ vary: String?) -> StubTransport {
+        StubTransport { request, _ in
+            let tenant = request.headers.filter { $0.name != "X-Access" && $0.name != "X-Refresh" }
                 .map { "\($0.name)=\($0.value)" }.joined(separator: "\n")
             var headers: HTTPHeaders = ["Cache-Control": "max-age=3600", "ETag": "\"1\""]
             headers["Vary"] = vary
@@ -47,7 +48,7 @@ struct CachedCredentialTests {
         }
     }
 
-    static func client(_ exchanges: ScriptedExchanges, _ cache: ResponseCache, _ provider: ScriptedTokenProvider)
+    static func client(_ exchanges: StubTransport, _ cache: ResponseCache, _ provider: ScriptedTokenProvider)
         -> AuthenticatedNetworkClient
     {
         NetworkClient(baseURL: baseURL, transport: CachingTransport(exchanges, cache: cache)).authenticated(
@@ -87,7 +88,7 @@ struct CachedCredentialTests {
         var endpoint = try Self.endpoint(credential, "aaaa")
         if credential == .cookieBesideToken { endpoint.settings.headers["Cookie"] = "t=access-1; tenant=aaaa" }
         _ = try await network.send(endpoint)
-        #expect(exchanges.requests.values.count == 1)
+        #expect(exchanges.requests.count == 1)
     }
 
     @Test func `no part of a request is readable in a cache folder, and a later process is served from it`()
@@ -98,7 +99,7 @@ struct CachedCredentialTests {
         let headers: HTTPHeaders = [
             "Cache-Control": "max-age=3600", "Vary": "Cookie, X-Api-Key, Authorization, X-Access, X-Refresh",
         ]
-        let exchanges = ScriptedExchanges { _, _ in .scripted(200, headers) }
+        let exchanges = StubTransport { _, _ in .scripted(200, headers) }
         func get(_ cookie: String) async throws -> Data {
             let cache = try ResponseCache(folder: folder)
             let endpoint = Endpoint<Data>.get(
@@ -119,14 +120,14 @@ struct CachedCredentialTests {
             #expect(mode == 0o600)
         }
         _ = try await get("id=canary-of-a-cookie")
-        #expect(exchanges.requests.values.count == 1)
+        #expect(exchanges.requests.count == 1)
         _ = try await get("id=another-cookie")
-        #expect(exchanges.requests.values.count == 2)
+        #expect(exchanges.requests.count == 2)
         // Without its key a folder holds nothing that could be found.
         try FileManager.default.removeItem(at: folder.appendingPathComponent("key"))
         #expect(try ResponseCache(folder: folder).count == 0)
         _ = try await get("id=canary-of-a-cookie")
-        #expect(exchanges.requests.values.count == 3)
+        #expect(exchanges.requests.count == 3)
     }
 
     @Test func `a digest with a key is the one of the standard (RFC 4231 §4.3)`() {

@@ -9,10 +9,6 @@ import Testing
 
 @testable import NetworkURLSession
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @Suite("URLSessionTransport, against real servers", .timeLimit(.minutes(10)))
 struct URLSessionTransportTests {
     let servers = LoopbackServers()
