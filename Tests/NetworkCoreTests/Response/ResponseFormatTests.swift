@@ -9,10 +9,6 @@ struct ResponseFormatTests {
         try coding.makeDecoder().decode([Date].self, from: Data("[\(json)]".utf8))[0].timeIntervalSince1970
     }
 
-    func response(_ text: String) -> HTTPResponse {
-        HTTPResponse(head: HTTPResponseHead(status: 200), body: Data(text.utf8))
-    }
-
     @Test func `dates are written in whole seconds`() throws {
         let data = try JSONCoding.standard.makeEncoder().encode([Date(timeIntervalSince1970: 1_709_208_000.25)])
         #expect(String(decoding: data, as: UTF8.self) == #"["2024-02-29T12:00:00Z"]"#)
@@ -52,17 +48,5 @@ struct ResponseFormatTests {
             let text = Data(#"["2026-07-30T10:00:00.\#(digits)Z"]"#.utf8)
             #expect(try coding.makeEncoder().encode(coding.makeDecoder().decode([Date].self, from: text)) == text)
         }
-    }
-
-    @Test func `a format decodes by coders of its own`() throws {
-        let coding = JSONCoding(
-            makeEncoder: { JSONEncoder() },
-            makeDecoder: {
-                let decoder = JSONDecoder()
-                decoder.dateDecodingStrategy = .secondsSince1970
-                return decoder
-            })
-        let date = Date(timeIntervalSince1970: 7)
-        #expect(try PlainJSONFormat(coding: coding).value([Date].self, from: response("[7]")) == [date])
     }
 }
