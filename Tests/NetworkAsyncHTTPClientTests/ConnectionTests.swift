@@ -20,31 +20,52 @@ import Testing
         return limits
     }()
 
-    /// A request without a body, or with one.
     private static func request(
-        _ url: URL, _ method: HTTPMethod = .get, body: HTTPBody = .none, context: RequestContext? = nil
+        _ url: URL, _ method: HTTPMethod = .get, body: HTTPBody = .none,
+        purpose: HTTPTransportRequest.Purpose = .call, context: RequestContext? = nil
     ) -> HTTPTransportRequest {
         HTTPTransportRequest(
-            head: HTTPRequestHead(method: method, url: url), body: body, idleTimeout: .seconds(600), context: context)
+            head: HTTPRequestHead(method: method, url: url), body: body, idleTimeout: .seconds(600), purpose: purpose,
+            context: context)
+    }
+
+    /// A server that leaves requests for `/stalled`, which arrive at a gate, without a response, and sends one without
+    /// an end for `/stream`.
+    private static func holdingPeer(_ stalled: Gate = Gate(isOpen: true)) throws -> LoopbackPeer {
+        try LoopbackPeer { connection in
+            while let request = connection.readRequest() {
+                switch request.target {
+                case "/stalled":
+                    Task { await stalled.pass() }
+                    return connection.waitForClose()
+                case "/stream":
+                    connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+                    return connection.waitForClose()
+                default: connection.respond(body: Data("ok".utf8))
+                }
+            }
+        }
     }
 
     @Test func `a refresh goes through while calls and streams hold all their connections`() async throws {
-        let peer = try HoldingPeer()
+        let (stalled, queued) = (Gate(isOpen: true), Gate())
+        let peer = try Self.holdingPeer(stalled)
         defer { peer.stop() }
         let transport = AsyncHTTPClientTransport(limits: Self.limits)
         var streams: [HTTPTransportResponse] = []
-        for _ in 0..<3 { streams.append(try await transport.perform(peer.request("stream", .stream))) }
-        let queued = Gate()
-        let calls = (0..<2).map { _ in Task { try await transport.perform(peer.request("stalled")) } }
+        let stream = Self.request(peer.url.appendingPathComponent("stream"), purpose: .stream)
+        for _ in 0..<3 { streams.append(try await transport.perform(stream)) }
+        let call = Self.request(peer.url.appendingPathComponent("stalled"))
+        let calls = (0..<2).map { _ in Task { try await transport.perform(call) } }
         // Calls go through although streams hold all their connections.
-        try await peer.stalled.arrivals(atLeast: 2)
-        var third = peer.request("ok")
+        try await stalled.arrivals(atLeast: 2)
+        var third = Self.request(peer.url)
         third.onEvent = { if $0.kind == .queued { queued.open() } }
         let waiting = Task { [third] in try await transport.perform(third) }
         try await queued.passUnlessCancelled()
 
         for _ in 0..<3 {
-            let response = try await transport.perform(peer.request("ok", .refresh, method: .post))
+            let response = try await transport.perform(Self.request(peer.url, .post, purpose: .refresh))
             #expect(try await response.body.collect(upTo: 10) == Data("ok".utf8))
         }
         for call in calls + [waiting] { call.cancel() }
@@ -151,12 +172,12 @@ import Testing
     }
 
     @Test func `each refresh has a connection of its own, and calls share one`() async throws {
-        let peer = try HoldingPeer()
+        let peer = try Self.holdingPeer()
         defer { peer.stop() }
         let transport = AsyncHTTPClientTransport()
-        for (request, count) in [(peer.request("ok", .refresh, method: .post), 3), (peer.request("ok"), 4)] {
+        for (request, count) in [(Self.request(peer.url, .post, purpose: .refresh), 3), (Self.request(peer.url), 4)] {
             for _ in 0..<3 { _ = try await transport.perform(request).body.collect(upTo: 10) }
-            #expect(peer.peer.connectionCount == count)
+            #expect(peer.connectionCount == count)
         }
     }
 
@@ -198,61 +219,6 @@ import Testing
             try await group.waitForAll()
         }
         #expect(peer.requests.count == 400)
-    }
-
-    @Test(arguments: [
-        "Content-Length: 5\r\n\r\nhello", "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
-        "Connection: close\r\n\r\nhello",
-    ])
-    func `a body that arrives at once is one piece`(response: String) async throws {
-        let server = try LoopbackServer { _ in .raw(Data("HTTP/1.1 200 OK\r\n\(response)".utf8)) }
-        defer { server.stop() }
-        let transport = AsyncHTTPClientTransport()
-        let body = try await transport.perform(Self.request(server.url)).body
-        let pieces = try await body.reduce(into: [Data]()) { $0.append($1) }
-        #expect(pieces == [Data("hello".utf8)])
-    }
-
-    @Test func `a sequence without a byte ends at once`() async throws {
-        let peer = try LoopbackPeer { while $0.readRequest() != nil { $0.respond() } }
-        defer { peer.stop() }
-        let transport = AsyncHTTPClientTransport()
-        let request = Self.request(peer.url, .put, body: HTTPBody { AsyncStream<Data> { $0.finish() } })
-        for _ in 0..<500 { _ = try await transport.perform(request).body.collect(upTo: 10) }
-        #expect(peer.requests.count == 500)
-    }
-}
-
-/// A server that leaves requests for `/stalled` without a response, and sends one without an end for `/stream`.
-private struct HoldingPeer {
-    let peer: LoopbackPeer
-    /// The requests that stall arrive here.
-    let stalled = Gate(isOpen: true)
-
-    init() throws {
-        peer = try LoopbackPeer { [stalled] connection in
-            while let request = connection.readRequest() {
-                switch request.target {
-                case "/stalled":
-                    Task { await stalled.pass() }
-                    return connection.waitForClose()
-                case "/stream":
-                    connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
-                    return connection.waitForClose()
-                default: connection.respond(body: Data("ok".utf8))
-                }
-            }
-        }
-    }
-
-    func stop() { peer.stop() }
-
-    func request(
-        _ path: String, _ purpose: HTTPTransportRequest.Purpose = .call, method: HTTPMethod = .get
-    ) -> HTTPTransportRequest {
-        HTTPTransportRequest(
-            head: HTTPRequestHead(method: method, url: peer.url.appendingPathComponent(path)),
-            idleTimeout: .seconds(600), purpose: purpose)
     }
 }
 #endif

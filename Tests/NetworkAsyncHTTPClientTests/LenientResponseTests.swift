@@ -4,7 +4,6 @@ import ContractTesting
 import Foundation
 import NIOCore
 import NetworkCore
-import NetworkTestSupport
 import Testing
 
 @testable import NetworkAsyncHTTPClient

@@ -1,5 +1,6 @@
 #if AsyncHTTPClient
 import ConcurrencyPrimitives
+import ContractTesting
 import Crypto
 import Foundation
 import NIOCore
@@ -9,29 +10,10 @@ import NIOPosix
 import NIOSSL
 import NetworkCore
 import NetworkExchange
+import TestSupport
 import Testing
 
 @testable import NetworkAsyncHTTPClient
-
-/// A server on a loopback port whose connections have handlers of NIO, with or without TLS.
-enum ChannelServer {
-    /// Runs a server on a free port while a closure runs, which gets the port.
-    static func run(
-        tls: NIOSSLContext? = nil, configure: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>,
-        body: (Int) async throws -> Void
-    ) async throws {
-        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    guard let tls else { return }
-                    try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls))
-                }.flatMap { configure(channel) }
-            }
-            .bind(host: "127.0.0.1", port: 0).get()
-        try await body(channel.localAddress?.port ?? 0)
-        try await channel.close()
-    }
-}
 
 /// An HTTPS server for HTTP/2 and HTTP/1.1. It responds with the body of the request, and with the number of its bytes
 /// and the trailers of the request as trailers; or it sends the frames of a script.
@@ -46,11 +28,13 @@ struct TLSServer {
         let fields = Locked<[Set<String>]>([])
     }
 
+    /// Runs a server while a closure runs. With a tunnel it is a proxy too, and the server behind its tunnels.
     static func run(
-        identity: TestIdentity? = nil, protocols: [String] = ["h2", "http/1.1"],
+        identity: TestIdentity? = nil, protocols: [String] = ["h2", "http/1.1"], tunnel: Tunnel? = nil,
         _ body: (TLSServer) async throws -> Void
     ) async throws {
-        try await run(identity: identity ?? TestIdentity(), protocols: protocols, body: body) { channel, seen in
+        let identity = try identity ?? TestIdentity()
+        try await run(identity: identity, protocols: protocols, tunnel: tunnel, body: body) { channel, seen in
             channel.configureCommonHTTPServerPipeline { stream in
                 stream.eventLoop.makeCompletedFuture { try stream.pipeline.syncOperations.addHandler(Echo(seen)) }
             }
@@ -75,16 +59,60 @@ struct TLSServer {
     }
 
     private static func run(
-        identity: TestIdentity, protocols: [String], body: (TLSServer) async throws -> Void,
+        identity: TestIdentity, protocols: [String], tunnel: Tunnel? = nil, body: (TLSServer) async throws -> Void,
         configure: @escaping @Sendable (any Channel, Seen) -> EventLoopFuture<Void>
     ) async throws {
         let seen = Seen()
-        let context = try NIOSSLContext(configuration: identity.serverConfiguration(protocols: protocols))
-        try await ChannelServer.run(tls: context) { channel in
-            configure(channel, seen).map { seen.connections.withLock { $0 += 1 } }
-        } body: { port in
-            let url = try #require(URL(string: "https://127.0.0.1:\(port)/"))
-            try await body(TLSServer(identity: identity, url: url, seen: seen))
+        let tls = try NIOSSLContext(configuration: identity.serverConfiguration(protocols: protocols))
+        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    if let tunnel { try pipeline.addHandler(TunnelHandler(tunnel)) }
+                    try pipeline.addHandler(NIOSSLServerHandler(context: tls))
+                }
+                .flatMap { configure(channel, seen) }
+                .map { seen.connections.withLock { $0 += 1 } }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        let url = try #require(URL(string: "https://127.0.0.1:\(channel.localAddress?.port ?? 0)/"))
+        try await body(TLSServer(identity: identity, url: url, seen: seen))
+        try await channel.close()
+    }
+
+    /// What a proxy needs to make a tunnel (`CONNECT`, RFC 9110 §9.3.6).
+    struct Tunnel: Sendable {
+        /// The heads of the requests for a tunnel.
+        let requests = Recorder<String>()
+        /// Each tunnel is made when it is open.
+        var gate = Gate(isOpen: true)
+    }
+
+    /// Responds to the request for a tunnel, and passes on what follows it.
+    private final class TunnelHandler: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+
+        private let tunnel: Tunnel
+        private var head = ByteBuffer()
+        private var isRequested = false
+
+        init(_ tunnel: Tunnel) { self.tunnel = tunnel }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            guard !isRequested else { return context.fireChannelRead(data) }
+            var bytes = unwrapInboundIn(data)
+            head.writeBuffer(&bytes)
+            let text = String(buffer: head)
+            guard text.hasSuffix("\r\n\r\n") else { return }
+            isRequested = true
+            tunnel.requests.record(text)
+            let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+            context.eventLoop.makeFutureWithTask { [tunnel] in await tunnel.gate.pass() }.whenSuccess {
+                let (handler, context) = bound.value
+                let response = ByteBuffer(string: "HTTP/1.1 200 Connection established\r\n\r\n")
+                context.writeAndFlush(handler.wrapOutboundOut(response), promise: nil)
+            }
         }
     }
 

@@ -153,8 +153,11 @@ import Testing
     @Test func `a body of HTTP/2 is read while it is still being sent, and its trailers arrive`() async throws {
         try await TLSServer.run(protocols: ["h2"]) { server in
             let transport = try server.transport()
-            let pieces = AsyncStream.makeStream(of: Data.self)
-            let response = try await transport.perform(server.request(body: HTTPBody { pieces.stream }))
+            let (pieces, sent) = (AsyncStream.makeStream(of: Data.self), Recorder<Int64?>())
+            let request = server.request(body: HTTPBody { pieces.stream }) { event in
+                if event.kind == .sent { sent.record(event.progress?.completed) }
+            }
+            let response = try await transport.perform(request)
             var bodies = response.body.makeAsyncIterator()
             for number in 0..<20 {
                 let piece = Data(repeating: UInt8(number), count: 20_000)
@@ -165,6 +168,7 @@ import Testing
             }
             pieces.continuation.finish()
             #expect(try await bodies.next() == nil)
+            try await until { sent.values.last == 400_000 }
             #expect(try await response.completion().trailers["X-Received"] == "400000")
         }
     }

@@ -14,17 +14,6 @@ import Testing
 
     private static func bytes(_ count: Int) -> Data { Data((0..<count).map { UInt8(truncatingIfNeeded: $0 / 1_000) }) }
 
-    @Test func `pieces are written in their order, in parts of 64 KB or less`() async throws {
-        let queue = writer.queue()
-        let body = Self.bytes(150_000)
-        #expect(await queue.add(Data("alone".utf8)))
-        #expect(await queue.add(body))
-        writer.letWrite()
-        #expect(await queue.finish())
-        #expect(writer.sizes == [5, 65_536, 65_536, 18_928])
-        #expect(writer.written.dropFirst(5) == body)
-    }
-
     @Test func `a large piece is taken little by little, and the sender waits meanwhile`() async throws {
         let queue = writer.queue()
         let body = Self.bytes(3_000_000)

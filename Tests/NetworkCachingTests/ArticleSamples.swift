@@ -3,8 +3,6 @@ import Foundation
 import NetworkCaching
 import NetworkCore
 import NetworkURLSession
-import TestSupport
-import Testing
 
 /// What the sample names is the transport of another module, which is not built with this one.
 private typealias AsyncHTTPClientTransport = URLSessionTransport
@@ -30,13 +28,5 @@ private struct ArticleSamples {
             let kept = cache.network(of: id, configuration: NetworkConfiguration(baseURL: url))
             show(try? await kept.send(Endpoint<Data>.get("articles")))
         }
-    }
-}
-
-@Suite(.timeLimit(.minutes(10))) struct ArticleSampleTests {
-    @Test func `each Swift sample of the module's page is compiled`() throws {
-        let samples = try DocumentedSamples(of: "NetworkCaching", compiledIn: #filePath)
-        #expect(samples.count >= 2)
-        #expect(samples.missing == [])
     }
 }

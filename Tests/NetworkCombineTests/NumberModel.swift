@@ -1,5 +1,4 @@
 #if canImport(Combine) || OpenCombine
-// sample: a model on the main actor
 import Foundation
 import NetworkCombine
 import NetworkCore
@@ -20,5 +19,4 @@ final class NumberModel {
             .store(in: &subscriptions)
     }
 }
-// end
 #endif

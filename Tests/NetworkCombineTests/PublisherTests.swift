@@ -106,15 +106,10 @@ struct PublisherTests {
         try await until { model.message != nil }
     }
 
-    @Test func `a concurrent queue and another scheduler deliver where they were named`() async {
-        network.on(call, return: 1)
+    @Test func `another scheduler may deliver`() async {
         network.on(call, return: 2)
-        network.on(call, return: 3)
-        let queue = DispatchQueue(label: "deliveries", attributes: .concurrent)
-        #expect(await outcome(of: network.publisher(for: call, on: .queue(queue))).values == [1])
         let immediate = Delivery.scheduler(ImmediateScheduler.shared)
         #expect(await outcome(of: network.publisher(for: call, on: immediate)).values == [2])
-        #expect(await outcome(of: network.publisher(for: call, on: .anyThread)).values == [3])
     }
 
     @Test func `values are delivered in order on a concurrent queue`() async {
@@ -175,19 +170,6 @@ struct PublisherTests {
         session = nil
         #expect(kept != nil)
         subscriber.cancel()
-    }
-
-    @Test func `the article shows the model word for word`() throws {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        func text(_ path: String) throws -> String {
-            try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
-        }
-        let sample = try text("Tests/NetworkCombineTests/NumberModel.swift")
-        let start = try #require(sample.range(of: "// sample: a model on the main actor\n"))
-        let end = try #require(sample.range(of: "// end\n"))
-        let article = try text("Modules/NetworkCombine/NetworkCombine.docc/NetworkCombine.md")
-        #expect(article.contains("```swift\n" + sample[start.upperBound..<end.lowerBound] + "```\n"))
     }
 }
 

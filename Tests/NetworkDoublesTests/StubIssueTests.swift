@@ -18,15 +18,17 @@ import Testing
             let network = StubNetworkService(onIssue: handler)
             network.on(Endpoint<Int>.get("n"), return: 7)
             let transport = StubTransport(.get("m") ~> .status(204), onIssue: handler)
-            #expect(transport.leftovers.count == 1 && network.leftovers.count == 1)
+            let other = StubTransport(.any ~> .status(204), onIssue: handler)
+            #expect(network.leftovers.count == 1 && transport.leftovers.count == 1 && other.leftovers.count == 1)
         }
-        let line = UInt(#line - 4)
+        let line = UInt(#line - 5)
         let found = issues.withLock { $0 }
         #expect(
             found.map(\.description).sorted() == [
                 "no call used this stub: GET n as Int", "no request used this stub: GET m",
+                "no request used this stub: any method any path",
             ])
-        #expect(Set(found.map(\.line)) == [line, line + 1])
+        #expect(Set(found.map(\.line)) == [line, line + 1, line + 2])
         #expect(found.allSatisfy { "\($0.file)" == #filePath && !$0.belongsToTest })
     }
 
@@ -44,5 +46,17 @@ import Testing
         let found = issues.withLock { $0 }
         #expect(found.map(\.line) == [line, line] && found.map(\.belongsToTest) == [false, true])
         #expect(found.last?.description == "unexpected request GET /api/v1/m; remaining stubs: none")
+    }
+
+    @Test func `an unexpected call is an issue at the stub with its path, and else where the double was made`() async {
+        let network = StubNetworkService(onIssue: handler)
+        network.on(Endpoint<Int>.get("n"), return: 7)
+        let line = UInt(#line - 1)
+        let other = Endpoint<Int>.get("n", query: ["page": 2])
+        await #expect(throws: NetworkError.self) { try await network.send(other) }
+        network.removeStubs()
+        await #expect(throws: NetworkError.self) { try await network.send(other) }
+        let found = issues.withLock { $0 }
+        #expect(found.map(\.line) == [line, line - 1] && found.map(\.belongsToTest) == [false, true])
     }
 }

@@ -2,7 +2,6 @@ import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
 import NetworkCore
-import NetworkTesting
 import TestSupport
 import Testing
 

@@ -2,8 +2,6 @@ import Foundation
 import NetworkCore
 import NetworkRecording
 import NetworkURLSession
-import TestSupport
-import Testing
 
 /// What the samples name is the transport of another module, which is not built with this one.
 private typealias AsyncHTTPClientTransport = URLSessionTransport
@@ -18,13 +16,5 @@ private struct ArticleSamples {
         let recorder = HARRecorder(AsyncHTTPClientTransport())
         let client = NetworkClient(baseURL: url, transport: recorder, observers: [LoggingObserver()])
         show(client)
-    }
-}
-
-@Suite struct ArticleSampleTests {
-    @Test func `each Swift sample of the module's articles is compiled`() throws {
-        let samples = try DocumentedSamples(of: "NetworkRecording", compiledIn: #filePath)
-        #expect(samples.count >= 1)
-        #expect(samples.missing == [])
     }
 }

@@ -82,17 +82,4 @@ struct LoggingObserverTests {
         #expect(
             HTTPTransportRequest(head: head).curlText == "curl --head \\\n  --url 'https://api.example.com/x'")
     }
-
-    @Test func `without an observer no events of the transport are made`() async throws {
-        struct Looking: HTTPTransport {
-            let seen: Recorder<Bool>
-            func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
-                seen.record(request.onEvent == nil)
-                return HTTPTransportResponse(head: HTTPResponseHead(status: 204))
-            }
-        }
-        let seen = Recorder<Bool>()
-        try await NetworkClient(baseURL: baseURL, transport: Looking(seen: seen)).send(Endpoint<Void>.get("x"))
-        #expect(seen.values == [true])
-    }
 }

@@ -43,34 +43,6 @@ struct StubNetworkServiceTests {
         network.removeStubs()
     }
 
-    @Test func `an unexpected call is an issue at the stub with the same path, and else at the test`() async throws {
-        let test = try #require(Test.current)
-        await withKnownIssue {
-            _ = try? await network.send(.number(1))
-        } matching: {
-            $0.sourceLocation == test.sourceLocation
-        }
-        network.on(.number(2), return: 20)
-        let line = #line + 1
-        network.on(.number(1), return: 10)
-        await withKnownIssue {
-            _ = try? await network.send(Endpoint<Int>.get("numbers/\(1)", query: ["page": 2]))
-        } matching: {
-            $0.sourceLocation?.line == line && $0.sourceLocation?.fileID == #fileID
-        }
-        network.removeStubs()
-    }
-
-    @Test func `a stub that is left is an issue where the stub was added`() {
-        withKnownIssue {
-            let network = StubNetworkService()
-            network.on(.number(1), return: 10)
-        } matching: { issue in
-            "\(issue)".contains("no call used this stub: GET numbers/1 as Int")
-                && issue.sourceLocation?.line == #line - 3 && issue.sourceLocation?.fileID == #fileID
-        }
-    }
-
     @Test func `the endpoints that were sent are recorded`() async throws {
         let logout = Endpoint<Void>.post("logout", json: true).withoutAuthentication()
         network.on(logout, return: ())

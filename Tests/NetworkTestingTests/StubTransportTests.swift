@@ -1,3 +1,4 @@
+import ConcurrencyPrimitives
 import Foundation
 import NetworkCore
 import NetworkTesting
@@ -38,21 +39,6 @@ struct StubTransportTests {
         transport.removeStubs()
     }
 
-    @Test func `a stub that is left is an issue where the stub was created`() {
-        withKnownIssue {
-            _ = StubTransport(
-                .get("n") ~> .status(204))
-        } matching: { issue in
-            issue.isRecorded("no request used this stub: GET n", line: #line - 2)
-        }
-        let response = StubResponse.status(204)
-        withKnownIssue {
-            _ = StubTransport(.any ~> response)
-        } matching: { issue in
-            issue.isRecorded("no request used this stub: any method any path", line: #line - 2)
-        }
-    }
-
     @Test(arguments: [("n", true), ("v1/n", true), ("1/n", false), ("api/v1/n", true), ("N", false), ("", false)])
     func `a stub matches whole segments at the end of the path`(path: String, isMatch: Bool) async throws {
         let transport = StubTransport(.get(path) ~> .status(204))
@@ -71,11 +57,55 @@ struct StubTransportTests {
         #expect(request.method == .put && request.query == "a=1" && request.headers["x-test"] == "y")
         #expect(request.body == Data(#"{"x":true}"#.utf8))
     }
-}
 
-extension Issue {
-    /// Whether the issue was recorded with a text, in this file at a line.
-    fileprivate func isRecorded(_ text: String, line: Int, fileID: String = #fileID) -> Bool {
-        "\(self)".contains(text) && sourceLocation?.line == line && sourceLocation?.fileID == fileID
+    // MARK: The trait .stubs(…)
+
+    @Test(.stubs(.get("n") ~> .status(503), .get("n") ~> .json(7)))
+    func `a test has a transport with its stubs`() async throws {
+        let retry = RetryPolicy(baseDelay: .zero)
+        let client = NetworkClient(baseURL: baseURL, transport: StubTransport.current, interceptors: [retry])
+        #expect(try await client.send(Endpoint<Int>.get("n")) == 7)
+    }
+
+    @Test func `an unexpected request is an issue at the stub with the same path, and else at the test`() async throws {
+        let test = try #require(Test.current)
+        let (trait, line) = (StubsTrait.stubs(.post("n") ~> .status(204)), #line)
+        try await withKnownIssue {
+            try await trait.provideScope(for: test, testCase: nil) {
+                let client = NetworkClient(baseURL: baseURL, transport: StubTransport.current)
+                _ = try? await client.send(Endpoint<Void>.get("n"))
+                StubTransport.current.removeStubs()
+                _ = try? await client.send(Endpoint<Void>.get("m"))
+            }
+        } matching: { issue in
+            let isOfStub = issue.sourceLocation?.line == line
+            let isOfTest = issue.sourceLocation == test.sourceLocation
+            return "\(issue)".contains("unexpected request GET /api/v1/n") && isOfStub
+                || "\(issue)".contains("unexpected request GET /api/v1/m") && isOfTest
+        }
+    }
+
+    @Test func `what is left is an issue at the end of the test, although something holds the double`() async throws {
+        let test = try #require(Test.current)
+        let held = Locked<[any Sendable]>([])
+        let lines = Locked<Set<Int>>([])
+        try await withKnownIssue {
+            try await StubsTrait.stubs().provideScope(for: test, testCase: nil) {
+                let transport = StubTransport(.get("n") ~> .status(204))
+                let network = StubNetworkService()
+                network.on(Endpoint<Int>.get("n"), return: 7)
+                lines.withLock { $0 = [#line - 3, #line - 1] }
+                held.withLock { $0 = [transport, network] }
+            }
+        } matching: { issue in
+            guard let line = issue.sourceLocation?.line else { return false }
+            return lines.withLock { $0.remove(line) != nil }
+        }
+        #expect(held.withLock { $0.count } == 2 && lines.withLock { $0.isEmpty })
+    }
+
+    @Test func `a test without the trait has no stubs`() {
+        #expect(StubTransport.current.leftovers.isEmpty)
+        #expect(StubTransport.current !== StubTransport.current, "tests have none in common")
     }
 }

@@ -2,8 +2,6 @@ import Foundation
 import NetworkCore
 import NetworkTestSupport
 import NetworkTransfers
-import TestSupport
-import Testing
 
 /// The samples of the module's articles, each as its article prints it, with what a reader has around it.
 private struct ArticleSamples {
@@ -51,13 +49,5 @@ private struct ArticleSamples {
             show(progress.fraction)
         }
         show(registered)
-    }
-}
-
-@Suite(.timeLimit(.minutes(10))) struct ArticleSampleTests {
-    @Test func `each Swift sample of the module's articles is compiled`() throws {
-        let samples = try DocumentedSamples(of: "NetworkTransfers", compiledIn: #filePath)
-        #expect(samples.count >= 2)
-        #expect(samples.missing == [])
     }
 }

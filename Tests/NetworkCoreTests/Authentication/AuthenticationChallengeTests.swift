@@ -29,14 +29,13 @@ import Testing
         HTTPResponseHead(status: 401, headers: ["WWW-Authenticate": field])
     }
 
-    @Test(arguments: invalid)
-    func `a challenge with invalid_token is found at any position`(_ field: String) {
-        #expect(head(field).saysBearerTokenIsInvalid)
-    }
-
-    @Test(arguments: others)
-    func `no other challenge says that the token is invalid`(_ field: String) {
-        #expect(!head(field).saysBearerTokenIsInvalid)
+    @Test func `a challenge with invalid_token is found at any position, and no other one says so`() {
+        for field in Self.invalid { #expect(head(field).saysBearerTokenIsInvalid, "\(field)") }
+        for field in Self.others { #expect(!head(field).saysBearerTokenIsInvalid, "\(field)") }
+        let several = HTTPHeaders([
+            ("WWW-Authenticate", #"Basic realm="x""#), ("www-authenticate", #"Bearer error="invalid_token""#),
+        ])
+        #expect(HTTPResponseHead(status: 401, headers: several).saysBearerTokenIsInvalid, "one list of two fields")
     }
 
     @Test(arguments: [
@@ -72,24 +71,10 @@ import Testing
         #expect(HTTPResponseHead(status: status, headers: headers).wantedInProof == (isTime ? nil : wanted))
     }
 
-    @Test func `several fields of the name are one list`() {
-        let headers = HTTPHeaders([
-            ("WWW-Authenticate", #"Basic realm="x""#), ("www-authenticate", #"Bearer error="invalid_token""#),
-        ])
-        #expect(HTTPResponseHead(status: 401, headers: headers).saysBearerTokenIsInvalid)
-    }
-
     @Test func `schemes and parameters are distinguished`() {
         let challenges = AuthenticationChallenge.challenges(in: #"Basic realm="a=b, c", charset=UTF-8, Bearer scope=x"#)
         #expect(challenges.map(\.scheme) == ["basic", "bearer"])
         #expect(challenges.first?.parameters == ["realm": "a=b, c", "charset": "UTF-8"])
         #expect(challenges.last?.parameters == ["scope": "x"])
-    }
-
-    @Test func `only the first part of a long field is read`() {
-        let field = String(repeating: "a=\"", count: 100_000)
-        #expect(AuthenticationChallenge.challenges(in: field).isEmpty)
-        let many = String(repeating: "Basic,", count: 100_000)
-        #expect(AuthenticationChallenge.challenges(in: many).count <= 8_192 / 6 + 1)
     }
 }

@@ -46,7 +46,10 @@ struct AcceptedResponseTests {
         for status in [304, 403, 405, 500] {
             #expect(try await failure(of: call, after: .status(status)).status == status)
         }
-        #expect(try await failure(of: Endpoint<Void>.delete("x"), after: .status(404)).status == 404)
+        for status in [100, 199, 301, 304, 400, 404, 418, 500, 599] {
+            let error = try await failure(of: Endpoint<Article>.get("x"), after: .status(status))
+            #expect(error.code == .unacceptableStatus && error.status == status)
+        }
         let client = NetworkClient(StubTransport(responding: .status(304), .status(200))) {
             $0.acceptedStatuses = .range(300..<400)
         }
@@ -72,26 +75,96 @@ struct AcceptedResponseTests {
         #expect(try await client(plain).send(Endpoint<String?>.get("x")) == (body.isEmpty ? nil : text))
     }
 
-    @Test func `a text is a value of no other type, and has another label`() async throws {
+    @Test func `a text is a value of no other type, has another label, and an error in it is an error`() async throws {
         let body = Data("pong".utf8)
         let plain = StubResponse.status(200, headers: ["Content-Type": "text/plain"], body: body)
+        #expect(try await failure(of: Endpoint<Article?>.get("x"), after: plain).code == .decodingFailed)
         let labelled = StubResponse.status(200, headers: ["Content-Type": "application/json"], body: body)
-        for error in [
-            try await failure(of: Endpoint<Article?>.get("x"), after: plain),
-            try await failure(of: Endpoint<String?>.get("x"), after: labelled),
-        ] {
-            #expect(error.code == .decodingFailed)
-        }
-    }
-
-    @Test func `an error in a text is an error`() async throws {
-        let plain = StubResponse.status(
+        #expect(try await failure(of: Endpoint<String?>.get("x"), after: labelled).code == .decodingFailed)
+        let quota = StubResponse.status(
             200, headers: ["Content-Type": "text/plain"], body: Data(#"{"error":"quota"}"#.utf8))
-        #expect(try await failure(of: Endpoint<String>.get("x"), after: plain).serverError?.code == "quota")
+        #expect(try await failure(of: Endpoint<String>.get("x"), after: quota).serverError?.code == "quota")
     }
 
     @Test func `a value can be made of the decoded one and the head`() async throws {
         let call = Endpoint<[Int]>.get("x").map { numbers, head in "\(numbers) \(head.status)" }
         #expect(try await client(.json([1, 2])).send(call) == "[1, 2] 200")
+    }
+
+    struct Note: Codable, Hashable, Sendable { var noteId: Int }
+
+    static let snakeCase = JSONCoding(
+        makeEncoder: {
+            let encoder = JSONEncoder()
+            encoder.keyEncodingStrategy = .convertToSnakeCase
+            return encoder
+        },
+        makeDecoder: {
+            let decoder = JSONDecoder()
+            decoder.keyDecodingStrategy = .convertFromSnakeCase
+            return decoder
+        })
+
+    @Test func `a client reads plain JSON, and its coders are written once`() async throws {
+        let body = Data(#"{"note_id":7}"#.utf8)
+        let transport = StubTransport((.any ~> .status(200, body: body)).repeated())
+        let client = NetworkClient(baseURL: baseURL, transport: transport, coding: Self.snakeCase)
+        #expect(try await client.send(Endpoint<Note>.post("notes", json: Note(noteId: 7))) == Note(noteId: 7))
+        #expect(transport.requests.first?.body == body)
+        // A format with coders of its own keeps them.
+        let other = NetworkClient(
+            baseURL: baseURL, transport: transport, format: .json(.standard), coding: Self.snakeCase)
+        await #expect(throws: NetworkError.self) { try await other.send(Endpoint<Note>.get("notes/7")) }
+        // So does the format of an endpoint, which may be that of another server.
+        await #expect(throws: NetworkError.self) { try await client.send(Endpoint<Note>.get("notes/7").format(.json)) }
+    }
+
+    @Test func `HEAD and OPTIONS have builders`() async throws {
+        let transport = StubTransport((.any ~> .status(204, headers: ["Allow": "GET, HEAD"])).repeated())
+        let client = NetworkClient(transport)
+        try await client.send(Endpoint<Void>.head("x"))
+        #expect(try await client.send(Endpoint<HTTPResponse>.head("x")).status == 204)
+        #expect(try await client.send(Endpoint<HTTPResponse>.options("x")).headers["Allow"] == "GET, HEAD")
+        #expect(transport.requests.map(\.method) == [.head, .head, .options])
+    }
+
+    @Test func `a value comes with the head of its response`() async throws {
+        let body = Data(#"{"id":7,"title":"x"}"#.utf8)
+        let transport = StubTransport(responding: .status(203, headers: ["ETag": "\"1\""], body: body))
+        let response = try await NetworkClient(transport).response(to: .article(7))
+        #expect(response.value == Article(id: 7, title: "x"))
+        #expect(response.status == 203 && response.headers["ETag"] == "\"1\"")
+    }
+
+    @Test func `the head of a stream returns before the body has arrived, and the body is read in pieces`() async throws
+    {
+        let (pieces, source) = AsyncStream<Data>.makeStream()
+        let response = StubResponse { _ in
+            HTTPTransportResponse(head: HTTPResponseHead(status: 200), body: HTTPBody(once: pieces))
+        }
+        let client = NetworkClient(StubTransport(responding: response))
+        let stream = try await client.stream(Endpoint<Void>.get("feed"))
+        #expect(stream.head.status == 200)
+        source.yield(Data("a".utf8))
+        var iterator = stream.body.makeAsyncIterator()
+        #expect(try await iterator.next() == Data("a".utf8))
+        source.yield(Data("b".utf8))
+        source.finish()
+        #expect(try await iterator.next() == Data("b".utf8))
+        #expect(try await iterator.next() == nil)
+        await #expect(throws: HTTPBodyError.self) { try await stream.body.collect(upTo: 10) }
+    }
+
+    @Test func `before a stream starts a refused token is replaced, and a status is refused as for any call`()
+        async throws
+    {
+        let transport = StubTransport(
+            responding: .status(401), .status(200, body: Data("body".utf8)), .error(404, code: "NOT_FOUND"))
+        let network = NetworkClient(transport).authenticated(by: ScriptedTokenProvider())
+        let stream = try await network.stream(Endpoint<Void>.get("feed"))
+        #expect(try await stream.body.collect(upTo: 10) == Data("body".utf8))
+        #expect(transport.sent("Authorization") == ["Bearer access-0", "Bearer access-1"])
+        let error = await networkError { try await network.stream(Endpoint<Void>.get("x")) }
+        #expect(error?.status == 404 && error?.serverError?.code == "NOT_FOUND")
     }
 }

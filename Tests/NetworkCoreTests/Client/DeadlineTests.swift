@@ -1,5 +1,4 @@
 import AuthInterface
-import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
 import NetworkRecording
@@ -59,22 +58,15 @@ import Testing
         #expect(observer.values.map(\.kind.name) == [.started, .failed])
     }
 
-    /// A source of tokens in which the device sleeps past the deadline.
-    private struct SleepyTokens: TokenProvider {
-        let clock: ManualTimeSource
-
-        func token() async throws -> SessionToken { .first }
-
-        func replacement(after refusal: TokenRefusal) async throws -> SessionToken {
-            clock.advance(by: .seconds(600))
-            return SessionToken.first.next
-        }
-    }
-
     @Test func `a call whose token is replaced past its deadline is timedOut, and not refused`() async throws {
-        let clock = ManualTimeSource()
+        let (clock, provider) = (ManualTimeSource(), ScriptedTokenProvider())
+        provider.onReplacement { refused in
+            // The device sleeps.
+            clock.advance(by: .seconds(600))
+            return refused.next
+        }
         let transport = StubTransport(responding: .status(401))
-        let client = NetworkClient(transport, clock: clock).authenticated(by: SleepyTokens(clock: clock))
+        let client = NetworkClient(transport, clock: clock).authenticated(by: provider)
         let error = await networkError { try await client.send(.article(7)) }
         #expect(error?.code == .timedOut && error?.waitedFor == .token && error?.status == nil)
         #expect(transport.requests.count == 1)
@@ -188,18 +180,21 @@ import Testing
         }
     }
 
-    @Test func `a call that is cancelled in a step of the client sends nothing`() async throws {
-        /// Cancels the task that notifies it.
-        struct CancellingObserver: NetworkObserver {
-            func receive(_ event: NetworkEvent) {
-                if event.kind == .sent { withUnsafeCurrentTask { $0?.cancel() } }
-            }
+    @Test(arguments: [[], [RetryPolicy.standard]])
+    func `cancelling is not reported as a failure of the transport`(interceptors: [RetryPolicy]) async throws {
+        let gate = Gate()
+        let stub = StubResponse { _ in
+            await gate.pass()
+            throw URLError(.cancelled)
         }
-        let transport = StubTransport()
-        let client = NetworkClient(transport, observers: [CancellingObserver()])
-        let call = Task { try await client.send(.article(7)) }
-        await #expect(throws: CancellationError.self) { try await call.value }
-        #expect(transport.requests.isEmpty)
+        let transport = StubTransport(responding: stub)
+        let client = NetworkClient(transport, interceptors: interceptors)
+        let task = Task { try await client.send(.article(7)) }
+        try await gate.arrivals(atLeast: 1)
+        task.cancel()
+        gate.open()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(transport.requests.count == 1)
     }
 
     @Test func `a deadline may be as far away as a caller likes`() async throws {
@@ -221,33 +216,5 @@ import Testing
         }
         #expect(URLSessionTransport().endsInTime)
         #expect(!StubTransport().endsInTime)
-    }
-
-    @Test(arguments: [Duration.seconds(60), nil])
-    func `a drip over URLSession ends at the deadline of the call`(deadline: Duration?) async throws {
-        let (arrived, mayRespond) = (Gate(), DispatchSemaphore(value: 0))
-        let server = try LoopbackServer { _ in
-            arrived.open()
-            mayRespond.wait()
-            return .rawThenHold(Data("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nx".utf8))
-        }
-        defer { server.stop() }
-        let (clock, observer) = (ManualTimeSource(), Recorder<NetworkEvent>())
-        var configuration = NetworkConfiguration(baseURL: server.url)
-        configuration.timeout = .seconds(50)
-        let client = NetworkClient(
-            configuration: configuration, transport: URLSessionTransport(clock: clock), observers: [observer],
-            clock: clock)
-        let call = Task { try await client.send(Endpoint<Data>.get("x"), deadline: deadline) }
-        try await arrived.passUnlessCancelled()
-        // The idle timeout of a response that comes now ends after the deadline.
-        clock.advance(by: .seconds(20))
-        mayRespond.signal()
-        try await until { observer.values.contains { $0.kind.name == .responded } }
-        let ticking = Self.tick(clock)
-        defer { ticking.cancel() }
-        let error = try await #require(throws: NetworkError.self) { try await call.value }
-        #expect(error.code == .timedOut && error.waitedFor == .responseBody)
-        #expect("\(error)".contains("1 min"), "\(error)")
     }
 }

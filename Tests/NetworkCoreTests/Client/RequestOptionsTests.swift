@@ -1,3 +1,4 @@
+import AuthInterface
 import ContractTesting
 import NetworkCore
 import NetworkTestSupport
@@ -33,16 +34,35 @@ struct RequestOptionsTests {
         #expect(observer.values.allSatisfy { $0.tags == ["screen": "list"] })
     }
 
+    @Test func `a transport sees the call, its session and each attempt, also where a redirect takes the token away`()
+        async throws
+    {
+        let transport = StubTransport(
+            responding: .status(401), .redirect(to: "https://cdn.example.com/photo"), .redirect(to: "/other"),
+            .status(204), .status(204))
+        let client = NetworkClient(transport).authenticated(by: ScriptedTokenProvider())
+        try await client.send(Endpoint<Void>.get("photo"))
+        try await client.send(Endpoint<Void>.get("public").withoutAuthentication())
+        let contexts = transport.requests.map(\.context)
+        #expect(contexts.map(\.attempt) == [1, 2, 2, 2, 1])
+        #expect(contexts.map { $0.session?.rawValue } == ["session-a", "session-a", "session-a", "session-a", nil])
+        #expect(Set(contexts.prefix(4).map(\.id)).count == 1 && contexts[4].id != contexts[0].id)
+        #expect(transport.sent("Authorization").map { $0 != nil } == [true, true, false, false, false])
+    }
+
     @Test func `the deadline is the caller's, else the endpoint's, else the client's`() async throws {
-        let transport = StubTransport(Array(repeating: .any ~> .status(204), count: 4))
+        let transport = RequestRecorder(next: StubTransport(Array(repeating: .any ~> .status(204), count: 5)))
         let client = NetworkClient(transport, clock: clock)
         let call = Endpoint<Void>.get("x")
         try await client.send(call)
         try await client.send(call.timeout(.seconds(120)))
         try await client.send(call.deadline(.seconds(5)))
         try await client.send(call.deadline(.seconds(5)), deadline: .seconds(2))
-        #expect(transport.requests.map(\.timeToHead) == [60, 120, 5, 2].map { .seconds($0) })
-        #expect(transport.requests.map(\.idleTimeout) == [30, 120, 30, 30].map { .seconds($0) })
+        _ = try await client.stream(call)
+        let requests = transport.requests.values
+        #expect(requests.map(\.timeToHead) == [60, 120, 5, 2, 60].map { .seconds($0) })
+        #expect(requests.map(\.timeToEnd) == [60, 120, 5, 2, nil].map { $0.map { .seconds($0) } })
+        #expect(requests.map(\.idleTimeout) == [30, 120, 30, 30, 30].map { .seconds($0) })
     }
 
     @Test func `attempts share one deadline, and a pause that would outlast it is not made`() async throws {
@@ -96,5 +116,12 @@ struct ObservationTests {
     @Test func `a failure is the last event`() async throws {
         await networkError { try await client(.any ~> .status(404)).send(.article(7)) }
         #expect(observer.values.last?.kind == .failed(.unacceptableStatus, status: 404))
+    }
+
+    @Test func `cancelling ends a call during the pause before a retry, and is the last event`() async throws {
+        let task = Task { [client = client(.any ~> .status(503))] in try await client.send(.article(7)) }
+        try await clock.timer(in: .milliseconds(250))
+        await expectCancellation(of: task)
+        #expect(observer.values.last?.kind == .cancelled)
     }
 }

@@ -1,11 +1,10 @@
-import AuthInterface
 import ContractTesting
 import Foundation
 import NetworkCore
-import NetworkTestSupport
-import NetworkTesting
 import TestSupport
 import Testing
+
+@testable import NetworkTesting
 
 /// G25: an upload has no total deadline. Each of its waits has one, however long the exchanges before it took.
 @Suite(.timeLimit(.minutes(10))) struct UploadDeadlineTests {
@@ -58,12 +57,20 @@ import Testing
         #expect(transport.requests.map(\.url?.lastPathComponent) == ["file", last])
     }
 
-    /// Sends a body while it reads it, or when it has read it, and responds after some seconds, each of which passes
-    /// when the client waits for the clock.
+    /// Sends a body while it reads it, with a pause after each piece, or when it has read it, and responds after some
+    /// seconds, each of which passes when the client waits for the clock.
     private struct Worker: HTTPTransport {
         let clock: ManualTimeSource
         let seconds: Int
         var sendsAtEnd = false
+        var pause = 0
+
+        private func wait(_ seconds: Int) async throws {
+            for _ in 0..<seconds {
+                try Task.checkCancellation()
+                try await clock.advance(by: .seconds(1), whenAsleep: 1)
+            }
+        }
 
         func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
             var (read, sent) = ([Int](), 0)
@@ -74,29 +81,38 @@ import Testing
             }
             for try await piece in request.body {
                 if sendsAtEnd { read.append(piece.count) } else { send(piece.count) }
+                try await wait(pause)
             }
             for count in read { send(count) }
-            for _ in 0..<seconds {
-                try Task.checkCancellation()
-                try await clock.advance(by: .seconds(1), whenAsleep: 1)
-            }
+            try await wait(seconds)
             return HTTPTransportResponse(head: HTTPResponseHead(status: 200))
         }
     }
 
     private static let pieces: @Sendable () -> AsyncStream<Data> = {
-        AsyncStream { stream in
-            for _ in 0..<2 { stream.yield(Data("content".utf8)) }
-            stream.finish()
-        }
+        AsyncStream([Data("content".utf8), Data("content".utf8)])
     }
 
-    /// Sends a body of which so many bytes must be sent in ten seconds.
-    private func send(_ body: RequestBody, over transport: Worker, bytes: Int64) async throws -> HTTPResponse {
+    /// Sends a body of which so many bytes must be sent in each window.
+    private func send(
+        _ body: RequestBody, over transport: Worker, bytes: Int64, in window: Duration = .seconds(10)
+    ) async throws -> HTTPResponse {
         var options = RequestOptions()
-        options.minimumRate = MinimumRate(bytes: bytes, in: .seconds(10))
+        options.minimumRate = MinimumRate(bytes: bytes, in: window)
         let client = NetworkClient(transport, clock: clock)
         return try await client.send(.request(.put, "file", body: body), options: options)
+    }
+
+    /// Six minutes: six times the deadline of a call.
+    @Test(arguments: [(1, false), (8_192, true)])
+    func `an upload may take long, and not indefinitely`(part: Int, isFastEnough: Bool) async throws {
+        let body = RequestBody.oneShot(AsyncStream(Array(repeating: Data(count: part), count: 18)))
+        let transport = Worker(clock: clock, seconds: 0, pause: 20)
+        let call = Task { try await send(body, over: transport, bytes: 4_096, in: .seconds(60)) }
+        if isFastEnough { return #expect(try await call.value.status == 200) }
+        let error = await #expect(throws: NetworkError.self) { try await call.value }
+        #expect(error?.code == .timedOut && error?.waitedFor == .requestBody)
+        #expect(error?.reason?.contains("less than 4096 bytes in 1 min") == true)
     }
 
     @Test(arguments: [false, true], [false, true])

@@ -53,9 +53,21 @@ struct EndpointPathTests {
         #expect(try Self.sentURL(of: "users/me") == "https://api.example.com/api/v1/users/me")
     }
 
-    @Test(arguments: ["articles?limit=1", "articles#top", "../admin", "a/./b"])
-    func `a literal with a query, a fragment or dot segments is never sent`(path: String) {
-        #expect(throws: NetworkError.self) { try Self.sentURL(of: EndpointPath(path)) }
+    @Test(arguments: [
+        ("articles/a%2Fb", "articles/a%2Fb"), ("/a%20b/%c3%a9", "a%20b/%c3%a9"), ("a;v=1/b:c@d", "a;v=1/b:c@d"),
+    ])
+    func `an encoded path is sent as it is`(path: String, sent: String) throws {
+        #expect(try Self.sentURL(of: .encoded(path)) == "https://api.example.com/api/v1/\(sent)")
+    }
+
+    @Test(
+        arguments: ["articles?limit=1", "articles#top", "../admin", "a/./b"].map { EndpointPath($0) }
+            + [
+                "a b", "a?b", "a#b", "é", "%zz", "%", "%2", "a/../b", "%2e%2E/b", "a/%2e", "%ff", "a\nb", "a\"b",
+            ].map { .encoded($0) })
+    func `a path with a query, a fragment or dot segments, or that is not encoded, is never sent`(path: EndpointPath) {
+        let error = #expect(throws: NetworkError.self) { try Self.sentURL(of: path) }
+        #expect(error?.code == .invalidRequest)
     }
 
     @Test func `a URL of its own is not changed`() throws {
@@ -83,12 +95,6 @@ struct QueryItemsTests {
     ])
     func `characters that would end a value are encoded`(value: String, encoded: String) throws {
         #expect(try EndpointPathTests.sentURL(of: "x", query: ["q": value])?.hasSuffix("/x?q=\(encoded)") == true)
-    }
-
-    @Test func `dates are written as ISO 8601`() throws {
-        let date = Date(timeIntervalSince1970: 0)
-        let url = try EndpointPathTests.sentURL(of: "x", query: ["since": date])
-        #expect(url?.hasSuffix("/x?since=1970-01-01T00%3A00%3A00Z") == true)
     }
 }
 
@@ -171,24 +177,14 @@ struct RequestBuildingTests {
         #expect(error?.code == .invalidRequest)
     }
 
-    @Test(arguments: ["b\r\nX-Injected: 1", "b\nc", "b\rc", "b\u{0}", "b\u{1B}"])
-    func `a field cannot inject another field`(value: String) {
-        #expect(throws: HTTPFieldError.self) { try request(Endpoint.article(1).header("A", value)) }
-        #expect(throws: HTTPFieldError.self) { try request(Endpoint.article(1).idempotent(key: value)) }
-        #expect(throws: HTTPFieldError.self) { try request(Endpoint.article(1), headers: ["A": value]) }
-        #expect(throws: HTTPFieldError.self) { try request(Endpoint.article(1).header(value, "b")) }
-    }
-
     @Test(arguments: ["Host", "content-length", "Transfer-Encoding", "Connection", "TE", "Expect", "Upgrade"])
     func `a field that frames the message is refused and the error says what to do`(name: String) throws {
         var head = HTTPRequestHead(url: baseURL)
         let error = try #require(throws: HTTPFieldError.self) { try head.set(name, to: "3") }
         #expect(error.code == .framing && error.field == name)
         #expect("\(error)".contains("leave it out"))
-        for headers in [[name: "3"] as HTTPHeaders, HTTPHeaders([(name, "3")])] {
-            let request = try request(Endpoint.article(1), headers: headers)
-            #expect(throws: NetworkError.self) { _ = try request.validate() }
-        }
+        let request = try request(Endpoint.article(1), headers: [name: "3"])
+        #expect(throws: NetworkError.self) { _ = try request.validate() }
     }
 
     @Test func `a URLRequest and a head are made of each other`() throws {

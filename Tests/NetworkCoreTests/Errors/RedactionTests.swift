@@ -3,7 +3,6 @@ import ConcurrencyPrimitives
 import Foundation
 import NetworkTestSupport
 import NetworkTesting
-import NetworkURLSession
 import TestSupport
 import Testing
 
@@ -40,15 +39,12 @@ struct RedactionTests {
         ]
     }
 
-    @Test func `bodies and forms show no secret`() {
-        for body in Self.bodies { Self.expectNoSecret(body) }
+    @Test func `endpoints, bodies and forms show no secret`() {
         var form = MultipartForm()
         form.append(Self.canary, Self.canary)
         Self.expectNoSecret(form)
-    }
-
-    @Test func `endpoints show no secret`() {
         for body in Self.bodies {
+            Self.expectNoSecret(body)
             let endpoint = Endpoint<Article>.post("login", query: ["token": Self.canary], body: body)
                 .header("X-API-Key", Self.canary)
                 .idempotent(key: Self.canary)
@@ -78,13 +74,14 @@ struct RedactionTests {
     }
 
     @Test func `what a transport and an interceptor are told shows no secret`() async throws {
-        let transport = StubTransport(.any ~> .status(204))
+        let transport = RequestRecorder(next: StubTransport(.any ~> .status(204)))
         let policy = AuthenticationPolicy(placement: .fields(refreshToken: "refresh_token"))
         let network = NetworkClient(transport).authenticated(by: ScriptedTokenProvider(Self.token), policy: policy)
-        try await network.send(Endpoint<Void>.get("reset/\(secret: Self.canary)"))
-        let context = try #require(transport.requests.first).context
-        #expect(context.carried.count == 2, "there is something to show")
-        Self.expectNoSecret(context)
+        try await network.send(Endpoint<Void>.get("links/\(secret: Self.canary)/open"))
+        let request = try #require(transport.requests.values.first)
+        #expect(request.context.carried.count == 2, "there is something to show")
+        Self.expectNoSecret(request)
+        Self.expectNoSecret(request.context)
         Self.expectNoSecret(Locked(Self.canary))
         Self.expectNoSecret([Locked(Self.canary)])
     }
@@ -137,6 +134,67 @@ struct RedactionTests {
             Self.expectNoSecret(client)
             Self.expectNoSecret(client.authenticated(by: ScriptedTokenProvider(Self.token)))
         }
+    }
+
+    // MARK: A server that quotes the request in its error
+
+    private static let basic = "Basic \(Data("client-1:canary-of-basic".utf8).base64EncodedString())"
+
+    @Test func `a target of a redirect and a key of a response that quote the token are not shown`() async throws {
+        let body = Data(#"{"canary-5ecret-access\nline":"x"}"#.utf8)
+        let transport = StubTransport(
+            responding: .redirect(to: "/x/canary-5ecret-access?q=canary-5ecret-access"), .status(200, body: body))
+        let (error, texts) = try await WithheldTextTests.shown(
+            of: Endpoint<[String: Int]>.get("x"), by: transport, token: Self.token)
+        for text in texts { #expect(!text.contains("canary")) }
+        #expect(error.code == .decodingFailed && "\(error)".contains("typeMismatch at redacted line"))
+    }
+
+    @Test(arguments: [
+        ("canary-5ecret-access", WithheldTextTests.Call.get("articles/7")),
+        ("canary-5ecret-refresh", .get("articles/7")),
+        ("canary-of-a-body", .post("x", json: ["auth": ["provider_token": "canary-of-a-body"]])),
+        ("canary-of-a-form", .post("x", body: .form(["client_secret": "canary-of-a-form"]))),
+        (canary, .post("x", body: bodies[3])),
+        ("canary-of-basic", .post("x", body: .none).header("Authorization", basic).withoutAuthentication()),
+        ("canary-of-a-key", .get("x").header("X-API-Key", "canary-of-a-key")),
+        ("canary-of-a-query", .get("x", query: ["code_verifier": "canary-of-a-query"])),
+        ("canary/of a path", .get("reset/\(secret: "canary/of a path")")),
+        ("canary", .get("reset/\(secret: "canary")")),
+    ])
+    func `nothing that a call carried is shown`(secret: String, endpoint: WithheldTextTests.Call) async throws {
+        for quote in [
+            secret, secret.percentEncodedComponent, secret.replacing("/", with: #"\/"#),
+            Data(secret.utf8).base64EncodedString(),
+        ] {
+            let (error, texts) = try await WithheldTextTests.shown(
+                of: endpoint, quoting: "no such thing: \(quote)", token: Self.token,
+                placement: .fields(refreshToken: "rt"))
+            #expect(error.status == 400 && error.body?.isEmpty == false)
+            for text in texts + ["\(endpoint)"] {
+                #expect(!text.contains(secret) && !text.contains(quote), "\(text) shows \(secret)")
+            }
+        }
+    }
+
+    @Test func `a transport's text is shown without the secrets of the call`() async throws {
+        let response = StubResponse { _ in
+            throw HTTPTransportError(.transportFailed, reason: "curl -H 'Authorization: Bearer canary-5ecret-access'")
+        }
+        let client = NetworkClient(StubTransport(responding: response))
+            .authenticated(by: ScriptedTokenProvider(Self.token))
+        let error = try await #require(throws: NetworkError.self) { _ = try await client.send(.article(7)) }
+        for text in Self.texts(of: error) + ["\(String(describing: error.cause))"] {
+            #expect(!text.contains("canary-5ecret-access"))
+        }
+        #expect("\(error)".contains("curl -H 'Authorization: redacted'"))
+    }
+
+    @Test func `values that are returned stay as the server sent them`() async throws {
+        let article = Article(id: 7, title: "canary-5ecret-access")
+        let client = NetworkClient(StubTransport(responding: .json(article)))
+            .authenticated(by: ScriptedTokenProvider(Self.token))
+        #expect(try await client.send(.article(7)) == article)
     }
 }
 

@@ -47,7 +47,7 @@ struct WithheldTextTests {
     /// call.
     static func shown(
         of endpoint: Call, quoting quote: String, status: Int = 400, type: String = "application/json",
-        body: String? = nil, token: SessionToken = .first
+        body: String? = nil, token: SessionToken = .first, placement: TokenPlacement = .bearer
     ) async throws -> (error: NetworkError, texts: [String]) {
         let escaped = String(decoding: try JSONEncoder().encode(quote), as: UTF8.self)
         let json =
@@ -58,15 +58,17 @@ struct WithheldTextTests {
         ]
         let response = StubResponse.status(status, headers: headers, body: Data((body ?? json).utf8))
         let transport = StubTransport((.any ~> response).repeated())
-        return try await shown(of: endpoint, by: transport, token: token)
+        return try await shown(of: endpoint, by: transport, token: token, placement: placement)
     }
 
     /// The error of a call, and all that is shown of it.
     static func shown(
-        of endpoint: Endpoint<some Sendable>, by transport: StubTransport, token: SessionToken = .first
+        of endpoint: Endpoint<some Sendable>, by transport: StubTransport, token: SessionToken = .first,
+        placement: TokenPlacement = .bearer
     ) async throws -> (error: NetworkError, texts: [String]) {
         let (recorder, observer) = (HARRecorder(transport), Recorder<NetworkEvent>())
-        let client = NetworkClient(recorder, observers: [observer]).authenticated(by: ScriptedTokenProvider(token))
+        let client = NetworkClient(recorder, observers: [observer]).authenticated(
+            by: ScriptedTokenProvider(token), policy: AuthenticationPolicy(placement: placement))
         let error = try #require(await networkError { try await client.send(endpoint) })
         var texts = RedactionTests.texts(of: error) + observer.values.flatMap { RedactionTests.texts(of: $0) }
         texts += [error.localizedDescription, error.requestID ?? "", error.reason ?? ""]

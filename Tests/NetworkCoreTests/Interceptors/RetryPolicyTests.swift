@@ -1,4 +1,3 @@
-import AuthInterface
 import ContractTesting
 import Foundation
 import NetworkTestSupport
@@ -103,6 +102,20 @@ struct RetryPolicyTests {
             #expect(await networkError { try await client.send(Endpoint.create(article)) }?.status == 503)
             #expect(transport.sent("Idempotency-Key") == ["k", "k", "k", nil])
         }
+    }
+
+    @Test func `retries are off for one call, and its token is replaced all the same`() async throws {
+        let transport = StubTransport((.any ~> .status(503)).repeated())
+        let client = NetworkClient(transport, interceptors: [RetryPolicy(baseDelay: .zero)])
+        await networkError { try await client.send(Endpoint<Article>.article(7).withoutRetries()) }
+        #expect(transport.requests.count == 1)
+        await #expect(throws: NetworkError.self) { try await client.send(.article(7)) }
+        #expect(transport.requests.count > 2)
+
+        let refused = StubTransport(responding: .status(401), .status(204))
+        let network = NetworkClient(refused).authenticated(by: ScriptedTokenProvider())
+        try await network.send(Endpoint<Void>.get("x").withoutRetries())
+        #expect(refused.requests.count == 2)
     }
 
     @Test(arguments: ["QUERY", "PROPFIND", "REPORT", "SEARCH"])

@@ -67,6 +67,17 @@ extension RetryPolicy {
     }
 }
 
+/// Records each request as a transport receives it, and passes it on.
+struct RequestRecorder: HTTPTransport {
+    let next: StubTransport
+    let requests = Recorder<HTTPTransportRequest>()
+
+    func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
+        requests.record(request)
+        return try await next.perform(request)
+    }
+}
+
 /// Changes, looks at or refuses each request.
 struct AdaptingInterceptor: RequestInterceptor {
     private let change: @Sendable (HTTPRequestHead) throws -> HTTPRequestHead

@@ -1,4 +1,3 @@
-import AuthInterface
 import Foundation
 import NetworkRecording
 import NetworkTesting
@@ -40,6 +39,7 @@ struct ParserFuzzTests {
         ) { text in
             var form = MultipartForm(boundary: "boundary")
             form.append(text, "value")
+            _ = try MultipartEncoder(form).data()
         },
         FuzzedParser(
             "shown URL",

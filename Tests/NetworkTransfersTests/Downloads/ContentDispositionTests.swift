@@ -1,5 +1,4 @@
 import Foundation
-import TestSupport
 import Testing
 
 @testable import NetworkTransfers
@@ -47,19 +46,5 @@ struct ContentDispositionTests {
     @Test func `a long file name keeps its extension and whole characters`() throws {
         let name = try #require(ContentDisposition.safeFileName(String(repeating: "ü", count: 400) + ".pdf"))
         #expect(name.utf8.count <= 255 && name.hasSuffix("ü.pdf") && !name.contains("\u{FFFD}"))
-    }
-
-    @Test func `no name of random characters leads out of a folder`() {
-        var random = SeededGenerator(seed: 7)
-        let parts = [
-            "/", "\\", ".", "..", "a", "%2F", "%5c", "\u{0}", ":", "\"", ";", "*", "=", "UTF-8''", "\u{202E}", "~",
-        ]
-        for _ in 0..<5_000 {
-            let name = (0..<Int.random(in: 0...12, using: &random)).map { _ in parts.randomElement(using: &random) ?? ""
-            }
-            let field = "attachment; filename*=UTF-8''\(name.joined()); filename=\"\(name.joined())\""
-            guard let safe = ContentDisposition(field)?.fileName else { continue }
-            #expect(!safe.contains("/") && !safe.contains("\\") && !safe.hasPrefix(".") && !safe.isEmpty)
-        }
     }
 }

@@ -65,6 +65,13 @@ extension DownloadSuite {
         return .raw(Data((head + "\r\n").utf8) + rest.prefix(count ?? .max))
     }
 
+    /// A response whose length is not announced, cut in its second chunk.
+    static func cutChunks(_ first: Data) -> LoopbackServer.Action {
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nETag: \"v1\"\r\n\r\n"
+        let size = String(first.count, radix: 16) + "\r\n"
+        return .raw(Data((head + size).utf8) + first + Data("\r\nff\r\n".utf8))
+    }
+
     static func first(of request: LoopbackServer.Request) -> Int {
         request["Range"].flatMap { Int($0.dropFirst("bytes=".count).dropLast()) } ?? 0
     }

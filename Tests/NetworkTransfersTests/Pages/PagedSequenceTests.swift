@@ -120,21 +120,17 @@ struct PagedSequenceTests {
         #expect(error.code == .sessionEnded && server.requests.count == 1)
     }
 
-    @Test func `pages that form a loop, or do not end, are an error`() async throws {
-        let loop = PagedSequence<Int, Int> { cursor in ([], next: ((cursor ?? 0) + 1) % 3) }
-        await #expect(throws: NetworkError.self) { try await read(loop) }
-        let endless = PagedSequence<Int, Int>(maximumPages: 3) { cursor in ([1], next: (cursor ?? 0) + 1) }
-        await #expect(throws: NetworkError.self) { try await read(endless) }
+    @Test func `pages that form a loop, or do not end, are an error after the items of the last page that is allowed`()
+        async throws
+    {
         let three = PagedSequence<Int, Int>(maximumPages: 3) { cursor in
             ([cursor ?? 0], next: cursor == 2 ? nil : (cursor ?? 0) + 1)
         }
         #expect(try await read(three) == [0, 1, 2])
-    }
-
-    @Test func `the items of the last page that is allowed are delivered before the error`() async throws {
-        let pages = PagedSequence<Int, Int>(maximumPages: 1) { cursor in ([1, 2], next: (cursor ?? 0) + 1) }
+        let endless = PagedSequence<Int, Int>(maximumPages: 1) { cursor in ([1, 2], next: (cursor ?? 0) + 1) }
         let loop = PagedSequence<Int, Int> { _ in ([1, 2], next: 7) }
-        for (pages, items) in [(pages, [1, 2]), (loop, [1, 2, 1, 2])] {
+        let empty = PagedSequence<Int, Int> { cursor in ([], next: ((cursor ?? 0) + 1) % 3) }
+        for (pages, items) in [(endless, [1, 2]), (loop, [1, 2, 1, 2]), (empty, [])] {
             var iterator = pages.makeAsyncIterator()
             for item in items { #expect(try await iterator.next() == item) }
             for _ in 0..<2 {
@@ -155,5 +151,41 @@ struct PagedSequenceTests {
         await #expect(throws: NetworkError.self) { try await iterator.next() }
         #expect(try await iterator.next() == 1)
         #expect(try await iterator.next() == nil && cursors.values == [nil, 1, 1])
+    }
+
+    // MARK: Link fields
+
+    func head(_ fields: String...) -> HTTPResponseHead {
+        let headers = HTTPHeaders(fields.map { ("Link", $0) })
+        return HTTPResponseHead(status: 200, headers: headers, url: url("https://api.example.com/v1/items?page=1"))
+    }
+
+    @Test(
+        arguments: [
+            "<https://api.example.com/v1/items?page=2>; rel=\"next\"", "</v1/items?page=2>;rel=next",
+            "<?page=2>; rel=\"prefetch NEXT\"", "<x>; rel=prev, <?page=2>; title=\"a, b; <c>\"; rel=\"next\"",
+            " , ,<?page=2> ; rel = next ; rel=prev", "<?page=3>; rel=next; anchor=\"/x\", <?page=2>; rel=next",
+            "junk \"a,b\" , <?page=2>; rel=next", "<x>; rel=\"n\\ext\\\\\", <?page=2>; crossorigin; rel=next",
+        ])
+    func `the next page is found`(field: String) {
+        #expect(head(field).link("next") == url("https://api.example.com/v1/items?page=2"))
+    }
+
+    @Test(arguments: [
+        "", "<>", "<x; rel=next", "<x>; rel=\"next", "x; rel=next", "<x>; title=next", "<x>", "<x>, rel=next",
+    ])
+    func `what is no link of that relation is none`(field: String) {
+        #expect(head(field).link("next") == nil)
+    }
+
+    @Test func `a target is encoded where it has to be, and never twice`() {
+        let next = head("</articles?q=caf%C3%A9 été&page=2>; rel=\"next\"").link("next")
+        #expect(next?.absoluteString == "https://api.example.com/articles?q=caf%C3%A9%20%C3%A9t%C3%A9&page=2")
+    }
+
+    @Test func `several fields are one list, and parameters are decoded`() {
+        let links = head("<a>; rel=one; title*=UTF-8''%e2%82%ac", "<b>; rel=two; Title=\"x\"").links
+        #expect(links.map(\.target) == ["a", "b"] && links.map(\.relations) == [["one"], ["two"]])
+        #expect(links.map(\.parameters) == [["title*": "€"], ["title": "x"]])
     }
 }

@@ -3,7 +3,6 @@ import ContractTesting
 import Foundation
 import NetworkTestSupport
 import NetworkTesting
-import NetworkURLSession
 import TestSupport
 import Testing
 

@@ -6,7 +6,6 @@ import NetworkCore
 import NetworkTestSupport
 import NetworkTesting
 import NetworkTransfers
-import NetworkURLSession
 import TestSupport
 import Testing
 

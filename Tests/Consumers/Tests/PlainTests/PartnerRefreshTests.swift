@@ -15,30 +15,6 @@ import TokenRefresh
     private let network = StubNetworkService()
     private let call = Endpoint<PartnerTokens>.post("renew", json: ["token": "refresh"])
 
-    @Test func `the tokens of the partner become the result`() async throws {
-        network.on(call, return: PartnerTokens(access: "access-1", refresh: "refresh-1", seconds: 60))
-        let result = try await PartnerRefresh(network: network).refresh(TokenRefreshRequest(refreshToken: "refresh"))
-        #expect(
-            result
-                == TokenRefreshResult(accessToken: "access-1", refreshToken: "refresh-1", expiresIn: .seconds(60)))
-    }
-
-    @Test func `what the network throws counts as unavailable`() async throws {
-        network.on(call, throw: NetworkError(.connectionFailed))
-        let error = await #expect(throws: TokenRefreshError.self) {
-            _ = try await PartnerRefresh(network: network).refresh(TokenRefreshRequest(refreshToken: "refresh"))
-        }
-        #expect(error?.code == .unavailable)
-    }
-
-    @Test func `the code token_revoked, and no other, is a rejection`() async throws {
-        network.on(call, throw: NetworkError(.unacceptableStatus, serverError: ServerError(code: "token_revoked")))
-        let error = await #expect(throws: TokenRefreshError.self) {
-            _ = try await PartnerRefresh(network: network).refresh(TokenRefreshRequest(refreshToken: "refresh"))
-        }
-        #expect(error?.code == .rejected)
-    }
-
     @Test func `the handler keeps the contract over real sockets`() async throws {
         let dialect = RefreshDialect(
             refreshToken: { (try? JSONDecoder().decode([String: String].self, from: $0))?["token"] },
@@ -51,12 +27,16 @@ import TokenRefresh
         }
     }
 
-    @Test func `the call waits for a late response, and carries the key of the refresh`() async throws {
+    @Test func `the call waits for a late response, carries the key of the refresh, and returns the partner's tokens`()
+        async throws
+    {
         let tokens = Tokens(access: "access-1", refresh: "refresh-1", seconds: 60)
         let transport = StubTransport(.post("renew") ~> .json(tokens))
         let network = NetworkClient(baseURL: URL(string: "https://api.example.com")!, transport: transport)
         let request = TokenRefreshRequest(refreshToken: "refresh", idempotencyKey: "key-1")
-        _ = try await PartnerRefresh(network: network).refresh(request)
+        let result = try await PartnerRefresh(network: network).refresh(request)
+        #expect(
+            result == TokenRefreshResult(accessToken: "access-1", refreshToken: "refresh-1", expiresIn: .seconds(60)))
         let sent = try #require(transport.requests.first)
         #expect(sent.idleTimeout == .seconds(120))
         #expect(sent.headers["Idempotency-Key"] == request.idempotencyKey)

@@ -25,16 +25,4 @@ final class ArticleTests: XCTestCase {
         XCTAssertTrue(reason.isExpired)
         XCTAssertEqual(session.calls, [.restore, .refresh])
     }
-
-    func testAStubThatIsLeftIsReported() async {
-        let left = expectation(description: "an issue")
-        do {
-            let network = StubNetworkService { issue in
-                XCTAssertEqual("\(issue)", "no call used this stub: GET articles/7 as Article")
-                left.fulfill()
-            }
-            network.on(.article(7), return: article)
-        }
-        await fulfillment(of: [left], timeout: 600)
-    }
 }

@@ -4,43 +4,46 @@ import ContractTesting
 import Foundation
 import NetworkCaching
 import NetworkCore
+import NetworkTesting
 import TestSupport
 
-/// Responds as a closure says, which is called with the request and its number, from 1.
-struct ScriptedExchanges: HTTPTransport {
-    typealias Response = @Sendable (HTTPTransportRequest, Int) async throws -> HTTPTransportResponse
+/// Responds to a request and its number, from 1.
+typealias ExchangeScript = @Sendable (SentRequest, Int) async throws -> HTTPTransportResponse
 
-    let requests = Recorder<HTTPTransportRequest>()
-    var endsInTime = false
-    private let number = Locked(0)
-    private let respond: Response
-
-    init(endsInTime: Bool = false, _ respond: @escaping Response) {
-        self.endsInTime = endsInTime
-        self.respond = respond
-    }
-
-    func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
-        requests.record(request)
-        let number = number.withLock { number in
-            number += 1
-            return number
+extension StubTransport {
+    /// A transport that responds to all requests as a script says.
+    convenience init(_ script: @escaping ExchangeScript) {
+        let count = Locked(0)
+        let response = StubResponse { request in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            return try await script(request, number)
         }
-        return try await respond(request, number)
+        self.init((.any ~> response).repeated())
     }
 }
 
 /// Requests through a cache to a script: what is sent, and what comes back.
 struct CachedExchange {
     let transport: CachingTransport
-    let requests: Recorder<HTTPTransportRequest>
     let clock: ManualTimeSource
     var url: URL = TestSupport.url("https://a.example")
+    private let exchanges: StubTransport
 
-    init(_ cache: ResponseCache, _ clock: ManualTimeSource, _ respond: @escaping ScriptedExchanges.Response) {
-        let exchanges = ScriptedExchanges(respond)
-        (transport, requests) = (CachingTransport(exchanges, cache: cache), exchanges.requests)
+    init(_ cache: ResponseCache, _ clock: ManualTimeSource, _ script: @escaping ExchangeScript) {
+        exchanges = StubTransport(script)
+        transport = CachingTransport(exchanges, cache: cache)
         self.clock = clock
+    }
+
+    /// The requests that were sent so far.
+    var requests: [SentRequest] { exchanges.requests }
+
+    /// A script whose bodies are the numbers of the requests.
+    static func numbered(_ headers: HTTPHeaders = .fresh) -> ExchangeScript {
+        { _, number in .scripted(200, headers, body: Data("\(number)".utf8)) }
     }
 
     func callAsFunction(
@@ -70,13 +73,6 @@ extension SessionID {
 extension HTTPHeaders {
     /// Those of a response that is fresh for a minute.
     static let fresh: HTTPHeaders = ["Cache-Control": "max-age=60"]
-}
-
-extension ScriptedExchanges {
-    /// A response whose body is the number of the request.
-    static func numbered(_ headers: HTTPHeaders = .fresh) -> Response {
-        { _, number in .scripted(200, headers, body: Data("\(number)".utf8)) }
-    }
 }
 
 extension HTTPTransportResponse {
