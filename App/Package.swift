@@ -172,7 +172,7 @@ let tests: [Target] = [
     .testTarget(
         name: "DevBackendTests",
         dependencies: uses([
-            "DevBackend", "ProgramTesting", "ContractTesting", "GRDB", "HTTPTypes", "AsyncHTTPClient", "NIOCore",
+            "DevBackend", "ProgramTesting", "ContractTesting", "HTTPTypes", "AsyncHTTPClient", "NIOCore",
             "NIOHTTP1",
         ])
     ),
