@@ -13,12 +13,11 @@ import TokenRefresh
 
     private func configuration(_ url: String, refresh: RefreshChoice = .rest) throws -> AppConfiguration {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        return AppConfiguration(
-            baseURL: try #require(URL(string: url)),
-            store: .file(folder: folder.appending(path: "tokens")),
-            journalFolder: folder.appending(path: "journal"),
-            refresh: refresh
-        )
+        var configuration = AppConfiguration(
+            baseURL: try #require(URL(string: url)), store: .file(folder: folder.appending(path: "tokens")))
+        configuration.journalFolder = folder.appending(path: "journal")
+        configuration.refresh = refresh
+        return configuration
     }
 
     private let tokens = TokenRefreshResult(accessToken: "fixture-access", refreshToken: "fixture-refresh")

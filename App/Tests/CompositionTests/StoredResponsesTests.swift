@@ -13,10 +13,12 @@ import Testing
     private let tokens = TokenRefreshResult(accessToken: "fixture-access", refreshToken: "fixture-refresh")
 
     init() throws {
-        configuration = AppConfiguration(
+        var configuration = AppConfiguration(
             baseURL: try #require(URL(string: "https://api.example.com/api/v1")),
-            store: .file(folder: folder.appending(path: "tokens")), cacheFolder: folder.appending(path: "caches"),
-            journalFolder: folder.appending(path: "journal"))
+            store: .file(folder: folder.appending(path: "tokens")))
+        configuration.cacheFolder = folder.appending(path: "caches")
+        configuration.journalFolder = folder.appending(path: "journal")
+        self.configuration = configuration
     }
 
     /// The responses of all servers and profiles on disk.
