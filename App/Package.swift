@@ -46,7 +46,7 @@ let devBackend: Target = .target(
     name: "DevBackend",
     dependencies: uses([
         "MultipartForms", "Hummingbird", "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix", "NIOConcurrencyHelpers",
-        "NIOFoundationCompat", "NIOHTTP1", "ServiceLifecycle", "UnixSignals", "GRDB", "Crypto", "Logging",
+        "NIOFoundationCompat", "ServiceLifecycle", "UnixSignals", "GRDB", "Crypto", "Logging",
     ]),
     resources: [.embedInCode("Contract/openapi.json")]
 )

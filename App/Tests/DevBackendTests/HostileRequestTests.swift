@@ -3,24 +3,8 @@ import Foundation
 import ProgramTesting
 import Testing
 
-/// Requests that no client of ours sends: broken framing, and those of pages in a browser.
+/// Requests that no client of ours sends: those of pages in a browser.
 @Suite(.hangLimit) struct HostileRequestTests {
-    @Test(
-        .server,
-        arguments: [
-            "Transfer-Encoding: chunked\r\n\r\nzz\r\n",
-            "Transfer-Encoding: chunked\r\n\r\n5\r\nhelloX\r\n",
-            "Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\nabc", "Content-Length: -1\r\n\r\n",
-            "Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",
-            "Transfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n",
-        ])
-    func `broken framing is the client's error, and ends the connection`(rest: String) async throws {
-        let response = try await RawConnection.response(
-            of: backend, to: "POST /api/v1/auth/refresh HTTP/1.1\r\nHost: localhost\r\n" + rest)
-        #expect(response.hasPrefix("HTTP/1.1 400 "), "\(rest): \(response)")
-        #expect(response.lowercased().contains("connection: close"))
-    }
-
     private static let program = ["Host": "127.0.0.1", "Content-Type": "application/json"]
 
     /// What a page can send, and the status for it.
