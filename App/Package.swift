@@ -137,13 +137,13 @@ let tests: [Target] = [
     .testTarget(
         name: "CompositionTests",
         dependencies: uses([
-            "Composition", "AuthInterface", "TokenRefresh", "NetworkCore", "NetworkCaching", "DataAPI", "OAuth2Flows",
-            "NIOConcurrencyHelpers",
+            "Composition", "AuthInterface", "TokenRefresh", "NetworkCore", "NetworkCaching", "NetworkTesting",
+            "DataAPI", "OAuth2Flows",
         ])
     ),
     .testTarget(
         name: "ArticlesUITests",
-        dependencies: uses(["ArticlesUI", "AuthInterface", "AuthTesting", "DataAPI"])
+        dependencies: uses(["ArticlesUI", "AuthInterface", "DataAPI"])
     ),
     .testTarget(
         name: "ArticlesAppTests",
