@@ -46,7 +46,7 @@ let devBackend: Target = .target(
     name: "DevBackend",
     dependencies: uses([
         "MultipartForms", "Hummingbird", "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix", "NIOConcurrencyHelpers",
-        "NIOFoundationCompat", "NIOHTTP1", "ServiceLifecycle", "UnixSignals", "GRDB", "Crypto", "Logging",
+        "NIOFoundationCompat", "ServiceLifecycle", "UnixSignals", "GRDB", "Crypto", "Logging",
     ]),
     resources: [.embedInCode("Contract/openapi.json")]
 )
@@ -137,13 +137,13 @@ let tests: [Target] = [
     .testTarget(
         name: "CompositionTests",
         dependencies: uses([
-            "Composition", "AuthInterface", "TokenRefresh", "NetworkCore", "NetworkCaching", "DataAPI", "OAuth2Flows",
-            "NIOConcurrencyHelpers",
+            "Composition", "AuthInterface", "TokenRefresh", "NetworkCore", "NetworkCaching", "NetworkTesting",
+            "DataAPI", "OAuth2Flows",
         ])
     ),
     .testTarget(
         name: "ArticlesUITests",
-        dependencies: uses(["ArticlesUI", "AuthInterface", "AuthTesting", "DataAPI"])
+        dependencies: uses(["ArticlesUI", "AuthInterface", "DataAPI"])
     ),
     .testTarget(
         name: "ArticlesAppTests",
@@ -172,7 +172,7 @@ let tests: [Target] = [
     .testTarget(
         name: "DevBackendTests",
         dependencies: uses([
-            "DevBackend", "ProgramTesting", "ContractTesting", "GRDB", "HTTPTypes", "AsyncHTTPClient", "NIOCore",
+            "DevBackend", "ProgramTesting", "ContractTesting", "HTTPTypes", "AsyncHTTPClient", "NIOCore",
             "NIOHTTP1",
         ])
     ),

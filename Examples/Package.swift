@@ -37,7 +37,7 @@ func example(_ name: String, _ dependencies: [Target.Dependency], tests: [Target
     ]
 }
 
-var targets = [
+let targets = [
     // The first client: sign-in and a list.
     example(
         "MinimalClient",
@@ -54,8 +54,7 @@ var targets = [
     // What stricter servers demand: another sign-in for a call, and tokens that are bound to a key.
     example("StepUpSender", latchkey("AuthInterface", "NetworkCore")),
     example(
-        "KeyBoundClient", latchkey("AuthInterface", "NetworkCore", "OAuth2Flows", "TokenRefresh"),
-        tests: products(of: "swift-crypto", "Crypto") + products(of: "swift-http-types", "HTTPTypes")),
+        "KeyBoundClient", latchkey("AuthInterface", "NetworkCore", "OAuth2Flows", "TokenRefresh")),
     example("TokenExchange", latchkey("NetworkCore")),
 
     // Parts of one's own, proved by the contracts.
@@ -66,6 +65,11 @@ var targets = [
     // On a server.
     example("HummingbirdService", hummingbird + latchkey("AuthInterface", "NetworkCore", "TokenRefresh")),
     example("FollowerGateway", hummingbird + latchkey("AuthInterface", "NetworkCore", "TokenRefresh")),
+    example(
+        "ServerWorker",
+        logging + metrics + serviceLifecycle + latchkey("AuthInterface", "NetworkCore", "TokenRefresh"),
+        tests: logging + metrics + serviceLifecycle + products(of: "swift-log", "InMemoryLogging")
+            + products(of: "swift-metrics", "MetricsTestKit")),
     example(
         "ObservabilityBridge", logging + metrics + tracing + latchkey("NetworkCore"),
         tests: logging + metrics + tracing + products(of: "swift-log", "InMemoryLogging")
@@ -83,32 +87,18 @@ var targets = [
         // The server of the tests: a login, a refresh that rotates, and notes.
         .target(
             name: "NotesServer",
-            dependencies: hummingbird + logging + nio + serviceLifecycle + latchkey("AuthInterface", "AuthTesting"),
+            dependencies: asyncHTTPClient + hummingbird + logging + nio + serviceLifecycle
+                + latchkey("AuthInterface", "AuthTesting"),
             path: "Tests/Support/NotesServer"),
     ],
 ].flatMap(\.self)
-
-var traits: Set<Package.Dependency.Trait> = ["AsyncHTTPClient", "Crypto"]
-
-// PostgreSQLStorage needs libpq.
-#if os(Linux)
-traits.insert("PostgreSQL")
-targets += example(
-    "ServerWorker",
-    logging + metrics + serviceLifecycle
-        + latchkey("AuthInterface", "NetworkCore", "PostgreSQLStorage", "TokenRefresh"),
-    tests: logging + metrics + serviceLifecycle + latchkey("PostgreSQLStorage")
-        + products(of: "swift-log", "InMemoryLogging") + products(of: "swift-metrics", "MetricsTestKit"))
-#endif
 
 let package = Package(
     name: "Examples",
     platforms: [.iOS(.v17), .macOS(.v14), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
     dependencies: [
-        .package(name: "Latchkey", path: "..", traits: traits),
+        .package(name: "Latchkey", path: "..", traits: ["AsyncHTTPClient", "Crypto"]),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
-        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),

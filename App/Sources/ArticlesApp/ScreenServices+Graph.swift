@@ -13,32 +13,25 @@ extension ScreenServices {
     ///   - graph: The object graph.
     ///   - identity: Obtains the tokens of identity providers.
     package init(_ graph: AppGraph, identity: any IdentityTokenSource) {
+        let services = GraphServices(graph: graph)
         self.init(
-            session: GraphSession(graph: graph),
-            account: GraphAccount(graph: graph),
-            guests: GraphLogins(auth: graph.auth),
-            social: GraphLogins(auth: graph.auth),
-            upgrades: GraphLogins(auth: graph.auth),
-            identity: identity,
-            photos: GraphPhotos(),
-            articles: GraphArticles(graph: graph)
-        )
+            session: services, account: services, guests: services, social: services, upgrades: services,
+            identity: identity, photos: services, articles: services)
     }
 }
 
-private struct GraphSession: SessionControl {
+/// The parts of the object graph, whose errors are those of screens.
+private struct GraphServices {
     let graph: AppGraph
+}
 
+extension GraphServices: SessionControl, AccountReading {
     var state: SessionState { graph.session.state }
     var states: AsyncStream<SessionState> { graph.session.states }
 
     func signOut() async throws {
         try await translatingErrors { try await graph.auth.logout() }
     }
-}
-
-private struct GraphAccount: AccountReading {
-    let graph: AppGraph
 
     func launch() async throws -> LaunchOutcome {
         try await translatingErrors {
@@ -63,29 +56,25 @@ private struct GraphAccount: AccountReading {
     }
 }
 
-private struct GraphLogins: GuestRegistration, SocialLogin, GuestUpgrade {
-    let auth: AuthService
-
+extension GraphServices: GuestRegistration, SocialLogin, GuestUpgrade, PhotoPreparing {
     func registerGuest(
         name: String, photo: Data, progress: @escaping @Sendable (Double) -> Void
     ) async throws -> User? {
         try await translatingErrors {
-            try await auth.registerGuest(name: name, photo: photo) { transfer in
+            try await graph.auth.registerGuest(name: name, photo: photo) { transfer in
                 if let part = transfer.fraction { progress(part) }
             }
         }
     }
 
     func signIn(_ provider: SocialProvider, token: String) async throws -> User? {
-        try await translatingErrors { try await auth.socialLogin(provider, token: token) }
+        try await translatingErrors { try await graph.auth.socialLogin(provider, token: token) }
     }
 
     func upgrade(_ provider: SocialProvider, token: String) async throws -> User {
-        try await translatingErrors { try await auth.upgradeGuest(provider, token: token) }
+        try await translatingErrors { try await graph.auth.upgradeGuest(provider, token: token) }
     }
-}
 
-private struct GraphPhotos: PhotoPreparing {
     func prepare(_ photo: Data) async throws -> Data {
         try await translatingErrors { try await Self.fit(photo) }
     }
@@ -96,9 +85,7 @@ private struct GraphPhotos: PhotoPreparing {
     }
 }
 
-private struct GraphArticles: ArticleReading, ArticleWriting {
-    let graph: AppGraph
-
+extension GraphServices: ArticleReading, ArticleWriting {
     func page(after cursor: Article.Cursor?, limit: Int) async throws -> Page<Article> {
         try await translatingErrors { try await graph.articles.page(after: cursor, limit: limit) }
     }

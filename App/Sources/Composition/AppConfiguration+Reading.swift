@@ -18,16 +18,13 @@ extension AppConfiguration {
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(ConfigurationError) -> AppConfiguration {
         let sources = try SettingSources(flags: flags, environment: environment)
-        var configuration = AppConfiguration(
-            baseURL: try sources.baseURL(),
-            store: try sources.store(),
-            cacheFolder: folder("XDG_CACHE_HOME", orInHome: ".cache", environment),
-            refresh: try sources.refresh(),
-            replay: try sources.replay(),
-            expiredStatus: try sources.expiredStatus(),
-            tokenFields: try sources.tokenFields(),
-            profile: sources.profile
-        )
+        var configuration = AppConfiguration(baseURL: try sources.baseURL(), store: try sources.store())
+        configuration.cacheFolder = folder("XDG_CACHE_HOME", orInHome: ".cache", environment)
+        configuration.refresh = try sources.refresh()
+        configuration.replay = try sources.replay()
+        configuration.expiredStatus = try sources.expiredStatus()
+        configuration.tokenFields = try sources.tokenFields()
+        configuration.profile = sources.profile
         configuration.isStoreNamed = sources[.store] != nil || sources[.storePath] != nil
         return configuration
     }

@@ -30,16 +30,16 @@ public struct AppConfiguration: Sendable {
     public var journalFolder: URL?
 
     /// How tokens are refreshed.
-    public var refresh: RefreshChoice
+    public var refresh = RefreshChoice.rest
 
     /// Which replays of a refresh the server tolerates after a lost response (G12).
     ///
     /// The default is `.sameKey`, which is part of the contract of the articles API. A replay that the server does not
     /// tolerate ends the session, so a server that ignores idempotency keys needs `.none`.
-    public var replay: ReplayTolerance
+    public var replay = ReplayTolerance.sameKey
 
     /// The status of the response to an expired access token.
-    public var expiredStatus: Int
+    public var expiredStatus = 401
 
     /// The header fields that carry tokens; `nil` is `Authorization: Bearer`.
     public var tokenFields: TokenFields?
@@ -47,27 +47,10 @@ public struct AppConfiguration: Sendable {
     /// The profile, which has a session of its own; `nil` is the default one.
     public var profile: ProfileName?
 
-    /// Creates a configuration. Each parameter is the property of its name.
-    public init(
-        baseURL: URL,
-        store: StoreChoice = .file(folder: nil),
-        cacheFolder: URL? = nil,
-        journalFolder: URL? = nil,
-        refresh: RefreshChoice = .rest,
-        replay: ReplayTolerance = .sameKey,
-        expiredStatus: Int = 401,
-        tokenFields: TokenFields? = nil,
-        profile: ProfileName? = nil
-    ) {
+    /// Creates a configuration with the defaults of the other properties.
+    public init(baseURL: URL, store: StoreChoice = .file(folder: nil)) {
         self.baseURL = baseURL
         self.store = store
-        self.cacheFolder = cacheFolder
-        self.journalFolder = journalFolder
-        self.refresh = refresh
-        self.replay = replay
-        self.expiredStatus = expiredStatus
-        self.tokenFields = tokenFields
-        self.profile = profile
     }
 
     /// The location of the session, for people: the path of a file, `memory`, or the keyring.
@@ -129,6 +112,31 @@ public struct AppConfiguration: Sendable {
     }
 }
 
+extension AppConfiguration {
+    /// Creates the handler that refreshes and revokes tokens.
+    ///
+    /// The articles API's logout and revocation endpoints end one session, and no other session of the user.
+    func makeHandler(
+        network: any UnauthenticatedNetworkService
+    ) -> any TokenRefreshHandler & TokenRevocationHandler {
+        switch refresh {
+        case .rest:
+            var rejection = RESTRejection()
+            rejection.expiredStatuses = [401, expiredStatus]
+            return RESTTokenRefreshHandler(
+                network: network, rejection: rejection, replayTolerance: replay,
+                // A server that wants both tokens in every request wants both in the refresh call.
+                accessToken: tokenFields.flatMap { $0.refreshToken == nil ? nil : .field($0.accessToken) } ?? .omitted,
+                refreshTokenField: tokenFields?.refreshToken, logoutAffectsSessionOnly: true)
+        case .oauth2(let client):
+            return OAuth2TokenRefreshHandler(
+                tokenEndpoint: baseURL.appendingPathComponent("oauth2/token"),
+                revocationEndpoint: baseURL.appendingPathComponent("oauth2/revoke"), client: client, network: network,
+                replayTolerance: replay, revocationAffectsSessionOnly: true)
+        }
+    }
+}
+
 /// Header fields that carry tokens, in place of `Authorization`.
 public struct TokenFields: Sendable, Hashable {
     /// The field of the access token.
@@ -175,41 +183,6 @@ public enum RefreshChoice: Sendable, Hashable {
 
     /// By `POST oauth2/token`, as this client.
     case oauth2(OAuth2Client)
-
-    /// Creates the handler that refreshes and revokes tokens.
-    ///
-    /// The articles API's logout and revocation endpoints end one session, and no other session of the user.
-    func makeHandler(
-        for baseURL: URL,
-        network: any UnauthenticatedNetworkService,
-        replay: ReplayTolerance,
-        expiredStatus: Int,
-        tokenFields: TokenFields? = nil
-    ) -> any TokenRefreshHandler & TokenRevocationHandler {
-        switch self {
-        case .rest:
-            var rejection = RESTRejection()
-            rejection.expiredStatuses = [401, expiredStatus]
-            return RESTTokenRefreshHandler(
-                network: network,
-                rejection: rejection,
-                replayTolerance: replay,
-                // A server that wants both tokens in every request wants both in the refresh call.
-                accessToken: tokenFields.flatMap { $0.refreshToken == nil ? nil : .field($0.accessToken) } ?? .omitted,
-                refreshTokenField: tokenFields?.refreshToken,
-                logoutAffectsSessionOnly: true
-            )
-        case .oauth2(let client):
-            return OAuth2TokenRefreshHandler(
-                tokenEndpoint: baseURL.appendingPathComponent("oauth2/token"),
-                revocationEndpoint: baseURL.appendingPathComponent("oauth2/revoke"),
-                client: client,
-                network: network,
-                replayTolerance: replay,
-                revocationAffectsSessionOnly: true
-            )
-        }
-    }
 }
 
 /// Where the session is stored.

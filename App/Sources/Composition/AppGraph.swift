@@ -67,12 +67,9 @@ public struct AppGraph: Sendable {
         let unauthenticated = client(transport)
         let store = configuration.makeStore()
         // To refresh in another way, replace this handler.
-        let handler = configuration.refresh.makeHandler(
-            for: url, network: unauthenticated, replay: configuration.replay,
-            expiredStatus: configuration.expiredStatus, tokenFields: configuration.tokenFields)
+        let handler = configuration.makeHandler(network: unauthenticated)
         let session = TokenRefreshCoordinator(
-            store: store, handler: handler, journal: configuration.makeJournal(), policy: policy,
-            observer: observer)
+            store: store, handler: handler, journal: configuration.makeJournal(), policy: policy, observer: observer)
         let network = client(cache.map { CachingTransport(transport, cache: $0) } ?? transport)
             .authenticated(by: session, policy: configuration.authentication)
 

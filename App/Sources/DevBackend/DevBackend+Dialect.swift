@@ -21,9 +21,6 @@ extension DevBackend {
         /// Whether each response with tokens has the expiry of the access token as `expiresAt`, an ISO 8601 date.
         public var sendsExpiry = false
 
-        /// Whether a sign-in issues a refresh token.
-        public var issuesRefreshTokens = true
-
         /// The status of the response to an expired access token.
         public var expiredTokenStatus = ExpiredTokenStatus.unauthorized
 
@@ -58,9 +55,6 @@ extension DevBackend {
             $0.refreshTokenField = "refreshToken"
             $0.refreshNeedsAccessToken = true
         }
-
-        /// A sign-in issues an access token only.
-        public static let accessTokensOnly = Dialect { $0.issuesRefreshTokens = false }
 
         private init(_ configure: (inout Dialect) -> Void) {
             self.init()
@@ -100,13 +94,8 @@ extension DevBackend.Dialect.Identifiers {
 
 extension CodingUserInfoKey {
     /// The form of the identifiers that an encoder writes.
-    static let identifiers = required("identifiers")
-
-    /// A name written in this code, so an invalid one is a programming error.
-    private static func required(_ name: String) -> CodingUserInfoKey {
-        guard let key = CodingUserInfoKey(rawValue: name) else { preconditionFailure("Not a key: \(name)") }
-        return key
-    }
+    // swift-format-ignore: NeverForceUnwrap
+    static let identifiers = Self(rawValue: "identifiers")!
 }
 
 /// An identifier in a response, written as the dialect says.

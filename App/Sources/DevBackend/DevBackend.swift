@@ -1,5 +1,4 @@
 public import Foundation
-import GRDB
 import UnixSignals
 
 /// A server with HTTP, SQLite, rotating refresh tokens, and faults on demand.
@@ -21,19 +20,13 @@ public final class DevBackend: Sendable {
     /// The scheme, host and port, such as `http://127.0.0.1:49152`.
     public let origin: URL
 
-    let database: BackendDatabase
-    let sessions: Sessions
-    let faultInjector: FaultInjector
-    let ledger: RequestLedger
+    private let services: BackendServices
     private let server: HTTPServer
 
     private init(configuration: Configuration, origin: URL, services: BackendServices, server: HTTPServer) {
         self.configuration = configuration
         self.origin = origin
-        database = services.database
-        sessions = services.sessions
-        faultInjector = services.faults
-        ledger = services.ledger
+        self.services = services
         self.server = server
     }
 
@@ -78,44 +71,33 @@ public final class DevBackend: Sendable {
     /// Stops accepting, opens every gate, ends every event stream, waits two seconds for requests in progress, and
     /// cancels the rest. Calling it again does nothing.
     public func stop() async {
-        faultInjector.openAllGates()
+        services.faults.openAllGates()
         await server.stop()
-        database.close()
+        services.database.close()
     }
 }
 
 extension DevBackend {
     /// The current fault plan, with its current counts. Setting it applies to later requests, and to held ones.
     public var faults: FaultPlan {
-        get { faultInjector.plan }
-        set { faultInjector.plan = newValue }
+        get { services.faults.plan }
+        set { services.faults.plan = newValue }
     }
 
     /// The server's counts.
-    public var statistics: ServerStatistics { ledger.statistics }
+    public var statistics: ServerStatistics { services.ledger.statistics }
 
     /// The latest 20,000 requests in the order of arrival, those to unknown paths included.
-    public var journal: [JournalEntry] { ledger.journal }
+    public var journal: [JournalEntry] { services.ledger.journal }
 
     /// Holds requests that match, as a ``FaultRule`` does, at a gate. Stopping the server opens it.
     public func hold(_ method: String?, _ path: String, at position: Gate.Position = .beforeHandler) -> Gate {
-        faultInjector.hold(method: method, path: path, at: position)
+        services.faults.hold(method: method, path: path, at: position)
     }
 
     /// Expires every access token issued so far. Refresh tokens stay valid.
     public func expireAccessTokens() async throws {
-        _ = try await database.startNextEpoch()
-    }
-
-    /// Replaces the content of the file that `profileImageKey` names.
-    ///
-    /// - Returns: Whether there is such a file.
-    @discardableResult
-    public func replaceFile(_ key: String, with bytes: Data) async throws -> Bool {
-        try await database.writer.write { database in
-            try database.execute(sql: "UPDATE file SET bytes = ? WHERE key = ?", arguments: [bytes, key])
-            return database.changesCount > 0
-        }
+        _ = try await services.database.startNextEpoch()
     }
 
     /// Revokes every session of a user, as an administrator does.
@@ -123,7 +105,7 @@ extension DevBackend {
     /// - Returns: The number of sessions that were live.
     @discardableResult
     public func revokeSessions(ofUser userID: Int64) async throws -> Int {
-        try await sessions.endAll(ofUser: userID)
+        try await services.sessions.endAll(ofUser: userID)
     }
 }
 

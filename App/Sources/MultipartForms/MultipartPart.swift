@@ -5,7 +5,7 @@ package struct MultipartPart: Sendable, Hashable {
     /// Its header fields.
     package let header: MultipartHeader
     /// Its content.
-    package var content: Data
+    package let content: Data
 }
 
 /// The header fields that form-data defines (RFC 7578 §4.2 and §4.4).
@@ -14,8 +14,6 @@ package struct MultipartHeader: Sendable, Hashable {
     package let name: String
     /// The `filename` parameter, if any. A label, never a path to write to.
     package let filename: String?
-    /// The media type of Content-Type, in lower case, if any.
-    package let contentType: String?
 
     /// Reads header fields, and ignores those that form-data does not define.
     ///
@@ -23,12 +21,12 @@ package struct MultipartHeader: Sendable, Hashable {
     ///   that are not UTF-8, a bare CR or LF, or a field that occurs twice; `missingName`.
     init(_ header: Data) throws(MultipartParser.Failure) {
         let fields = try Self.fields(in: header)
-        let disposition = try Self.value(of: "content-disposition", in: fields)
-        guard let disposition, disposition.value.lowercased() == "form-data", let name = disposition.parameters["name"]
+        guard let text = fields["content-disposition"] else { throw .missingName }
+        guard let disposition = ParameterizedValue(text) else { throw .malformedHeader }
+        guard disposition.value.lowercased() == "form-data", let name = disposition.parameters["name"]
         else { throw .missingName }
         self.name = name
         filename = disposition.parameters["filename"]
-        contentType = try Self.value(of: "content-type", in: fields)?.value.lowercased()
     }
 
     /// The header fields by their lower-case names.
@@ -48,13 +46,5 @@ package struct MultipartHeader: Sendable, Hashable {
             }
         }
         return fields
-    }
-
-    private static func value(
-        of name: String, in fields: [String: String]
-    ) throws(MultipartParser.Failure) -> ParameterizedValue? {
-        guard let text = fields[name] else { return nil }
-        guard let value = ParameterizedValue(text) else { throw .malformedHeader }
-        return value
     }
 }

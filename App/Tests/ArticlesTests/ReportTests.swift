@@ -43,7 +43,8 @@ import Testing
             let attempts = statuses.enumerated().map { index, status in
                 CallSpan.Attempt(start: .milliseconds(index * 2), end: .milliseconds(index * 2 + 1), status: status)
             }
-            return CallSpan(method: "GET", path: "a", start: .zero, end: .seconds(1), attempts: attempts)
+            return CallSpan(
+                method: "GET", path: "a", start: .zero, end: .seconds(1), attempts: attempts, hasSucceeded: true)
         }
         let page = Self.page(spans: [call(403), call(429, 200), call(503, 200), call(419, 200), call(498, 200)])
         #expect(page.calls.map(\.isRefused) == [false, false, false, true, true])

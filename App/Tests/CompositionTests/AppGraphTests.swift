@@ -3,6 +3,7 @@ import Composition
 import DataAPI
 import Foundation
 import NetworkCore
+import NetworkTesting
 import OAuth2Flows
 import Testing
 import TokenRefresh
@@ -13,16 +14,15 @@ import TokenRefresh
 
     private func configuration(_ url: String, refresh: RefreshChoice = .rest) throws -> AppConfiguration {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        return AppConfiguration(
-            baseURL: try #require(URL(string: url)),
-            store: .file(folder: folder.appending(path: "tokens")),
-            journalFolder: folder.appending(path: "journal"),
-            refresh: refresh
-        )
+        var configuration = AppConfiguration(
+            baseURL: try #require(URL(string: url)), store: .file(folder: folder.appending(path: "tokens")))
+        configuration.journalFolder = folder.appending(path: "journal")
+        configuration.refresh = refresh
+        return configuration
     }
 
     private let tokens = TokenRefreshResult(accessToken: "fixture-access", refreshToken: "fixture-refresh")
-    private let expired = TokenRefreshResult(accessToken: ScriptedTransport.expired, refreshToken: "fixture-refresh")
+    private let expired = TokenRefreshResult(accessToken: StubTransport.expired, refreshToken: "fixture-refresh")
 
     @Test(arguments: [
         ("https://other.example.com/api/v1", false), ("https://api.example.com:444/api/v1", false),
@@ -33,8 +33,8 @@ import TokenRefresh
         _ url: String, isSame: Bool
     ) async throws {
         let first = try configuration("https://api.example.com/api/v1")
-        try await AppGraph(first, over: ScriptedTransport()).session.signIn(tokens)
-        let transport = ScriptedTransport()
+        try await AppGraph(first, over: StubTransport.server()).session.signIn(tokens)
+        let transport = StubTransport.server()
         let graph = AppGraph(try configuration(url), over: transport)
         #expect(try await graph.store.load()?.accessToken == (isSame ? "fixture-access" : nil))
         guard !isSame else { return }
@@ -48,14 +48,14 @@ import TokenRefresh
         (.oauth2(.basic(id: "a", secret: "b")), "POST /api/v1/oauth2/token Basic YTpi"),
     ])
     func `the configuration chooses the refresh call`(_ refresh: RefreshChoice, _ line: String) async throws {
-        let transport = ScriptedTransport()
+        let transport = StubTransport.server()
         let graph = AppGraph(
             try configuration("https://api.example.com/api/v1", refresh: refresh), over: transport)
         try await graph.session.signIn(expired)
         #expect(try await graph.auth.me().name == "Ada")
         #expect(
             transport.lines == [
-                "GET /api/v1/users/me Bearer \(ScriptedTransport.expired)", line,
+                "GET /api/v1/users/me Bearer \(StubTransport.expired)", line,
                 "GET /api/v1/users/me Bearer fixture-next",
             ])
     }
@@ -64,7 +64,7 @@ import TokenRefresh
         var configuration = try configuration("https://api.example.com/api/v1")
         configuration.store = .memory
         configuration.expiredStatus = 419
-        let graph = AppGraph(configuration, transport: ScriptedTransport())
+        let graph = AppGraph(configuration, transport: StubTransport.server())
         try await graph.session.signIn(expired)
         let error = await #expect(throws: NetworkError.self) { try await graph.auth.me() }
         #expect(error?.status == 401, "401 means something else here, and nothing is refreshed for it")
@@ -74,7 +74,7 @@ import TokenRefresh
         var configuration = try configuration("https://api.example.com/api/v1")
         configuration.store = .memory
         let (events, event) = AsyncStream.makeStream(of: SessionEvent.self)
-        let graph = AppGraph(configuration, transport: ScriptedTransport(), observer: { event.yield($0) })
+        let graph = AppGraph(configuration, transport: StubTransport.server(), observer: { event.yield($0) })
         #expect(graph.report.state == .unknown)
         try await graph.session.signIn(tokens)
         #expect(graph.report.isRefreshable && graph.report.lastEnding == nil)

@@ -4,6 +4,7 @@ import DataAPI
 import Foundation
 import NetworkCaching
 import NetworkCore
+import NetworkTesting
 import Testing
 
 /// What is stored of a session for a start without a network, and until when.
@@ -13,10 +14,12 @@ import Testing
     private let tokens = TokenRefreshResult(accessToken: "fixture-access", refreshToken: "fixture-refresh")
 
     init() throws {
-        configuration = AppConfiguration(
+        var configuration = AppConfiguration(
             baseURL: try #require(URL(string: "https://api.example.com/api/v1")),
-            store: .file(folder: folder.appending(path: "tokens")), cacheFolder: folder.appending(path: "caches"),
-            journalFolder: folder.appending(path: "journal"))
+            store: .file(folder: folder.appending(path: "tokens")))
+        configuration.cacheFolder = folder.appending(path: "caches")
+        configuration.journalFolder = folder.appending(path: "journal")
+        self.configuration = configuration
     }
 
     /// The responses of all servers and profiles on disk.
@@ -40,7 +43,7 @@ import Testing
     }
 
     private func readInProcess() async throws -> SessionID {
-        let graph = AppGraph(configuration, over: ScriptedTransport(), cache: configuration.makeCache())
+        let graph = AppGraph(configuration, over: StubTransport.server(), cache: configuration.makeCache())
         try await graph.session.signIn(tokens)
         _ = try await graph.articles.page()
         try await graph.shutdown()
@@ -51,7 +54,7 @@ import Testing
     @Test func `the list is shown at the next start without a request, to its session only`() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let id = try await read()
-        let transport = ScriptedTransport()
+        let transport = StubTransport.server()
         let graph = AppGraph(configuration, over: transport, cache: configuration.makeCache())
         #expect(try await session(of: graph) == id)
         let stored = try #require(graph.storedArticles(of: id))
@@ -67,7 +70,7 @@ import Testing
     func `the end of a session deletes what is stored of it`(isReplaced: Bool) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let id = try await read()
-        let graph = AppGraph(configuration, over: ScriptedTransport(), cache: configuration.makeCache())
+        let graph = AppGraph(configuration, over: StubTransport.server(), cache: configuration.makeCache())
         #expect(try await session(of: graph) == id)
         if isReplaced { try await graph.session.signIn(tokens) } else { try await graph.session.signOut() }
         while !responses.isEmpty, !Task.isCancelled { await Task.yield() }
@@ -77,7 +80,7 @@ import Testing
     @Test func `a sign-out deletes what an earlier process has stored`() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         _ = try await read()
-        let graph = AppGraph(configuration, over: ScriptedTransport())
+        let graph = AppGraph(configuration, over: StubTransport.server())
         _ = try await session(of: graph)
         try await graph.settle()
         #expect(responses.count == 1)
@@ -89,14 +92,14 @@ import Testing
     @Test func `a second process keeps responses in memory, and each profile has a folder of its own`() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let first = configuration.makeCache()
-        let graph = AppGraph(configuration, over: ScriptedTransport(), cache: configuration.makeCache())
+        let graph = AppGraph(configuration, over: StubTransport.server(), cache: configuration.makeCache())
         try await graph.session.signIn(tokens)
         _ = try await graph.articles.page()
         #expect(responses.isEmpty && first.count == 0)
         try await graph.shutdown()
         var other = configuration
         other.profile = ProfileName("staging")
-        let staging = AppGraph(other, over: ScriptedTransport(), cache: other.makeCache())
+        let staging = AppGraph(other, over: StubTransport.server(), cache: other.makeCache())
         try await staging.session.signIn(tokens)
         _ = try await staging.articles.page()
         #expect(responses.count == 1)
@@ -108,7 +111,7 @@ import Testing
         do {
             let made = ResponseCache()
             cache = made
-            _ = AppGraph(configuration, over: ScriptedTransport(), cache: made)
+            _ = AppGraph(configuration, over: StubTransport.server(), cache: made)
         }
         while cache != nil, !Task.isCancelled { await Task.yield() }
     }

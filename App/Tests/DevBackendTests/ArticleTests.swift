@@ -1,19 +1,9 @@
 import DevBackend
 import Foundation
+import ProgramTesting
 import Testing
 
 @Suite(.hangLimit) struct ArticleTests {
-    @Test(.server) func `a new database has a dozen articles, newest first`() async throws {
-        let token = try await client.signIn().accessToken
-        let page = try await client.get("/articles", token: token).data(Received.Page.self)
-        #expect(page.items.count == 12)
-        #expect(page.items.map(\.createdAt) == page.items.map(\.createdAt).sorted(by: >))
-        #expect(Set(page.items.map(\.author.name)).count == 1)
-        #expect(page.nextCursor == nil)
-        let first = try #require(page.items.first)
-        #expect(try await client.get("/articles/\(first.id)", token: token).data(Received.Article.self) == first)
-    }
-
     @Test(.server) func `pages neither repeat nor skip articles while others are created and deleted`() async throws {
         let token = try await client.signIn().accessToken
         let mine = try await client.create(token).data(Received.Article.self)
@@ -32,32 +22,6 @@ import Testing
             cursor = page.nextCursor
         } while cursor != nil
         #expect(seen == all)
-    }
-
-    @Test(.server, arguments: ["limit=0", "limit=101", "limit=x", "cursor=nonsense", "cursor=YXJ0aWNsZTo"])
-    func `an invalid query parameter is an invalid field`(query: String) async throws {
-        let response = try await client.get("/articles?\(query)", token: try await client.signIn().accessToken)
-        #expect(response.status == 400)
-        #expect(response.fields == [query.split(separator: "=").first.map(String.init)])
-    }
-
-    @Test(.server) func `an author can change and delete their articles`() async throws {
-        let signedIn = try await client.signIn()
-        let token = signedIn.accessToken
-        let created = try await client.create(token)
-        #expect(created.status == 201)
-        let article = try created.data(Received.Article.self)
-        #expect(created.header("Location") == "/api/v1/articles/\(article.id)")
-        #expect(article.author == .init(id: signedIn.user.id, name: "Ada"))
-        let path = "/articles/\(article.id)"
-        let changed = try await client.send("PATCH", path, token: token, body: Data(#"{"title": "New"}"#.utf8))
-        #expect(try changed.data(Received.Article.self).title == "New")
-        #expect(try changed.data(Received.Article.self).content == "Body")
-        let deleted = try await client.send("DELETE", path, token: token)
-        #expect(deleted.status == 204)
-        #expect(deleted.data.isEmpty)
-        #expect(try await client.get(path, token: token).code == "NOT_FOUND")
-        #expect(try await client.send("DELETE", path, token: token).status == 404)
     }
 
     @Test(.server) func `a user cannot change or delete another user's article`() async throws {
@@ -88,13 +52,17 @@ import Testing
             "a late retry does not create a deleted article again")
     }
 
-    @Test(.server) func `the response to an invalid article names each invalid field`() async throws {
+    /// `GET /articles/events`.
+    @Test(.server { $0.limits.eventHeartbeat = .milliseconds(20) })
+    func `a stream without events sends comments, and ends with the server`() async throws {
         let token = try await client.signIn().accessToken
-        for (json, fields) in [
-            (#"{"title": "", "content": ""}"#, ["title", "content"]), (#"{"title": 7, "content": "x"}"#, ["title"]),
-            (#"{"title": "x"}"#, ["content"]),
-        ] {
-            #expect(try await client.post("/articles", json: json, token: token).fields == fields)
-        }
+        let wrong = try await client.get("/articles/events", token: token, headers: ["Last-Event-ID": "x"])
+        #expect(wrong.status == 400 && wrong.fields == ["Last-Event-ID"])
+        let stream = try await RawConnection.open(to: backend)
+        try await stream.send(
+            "GET /api/v1/articles/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(token)\r\n\r\n")
+        #expect(await stream.receive(until: ":\n\n").contains(":\n\n"))
+        await backend.stop()
+        #expect(await stream.receiveText().contains("0\r\n\r\n"))
     }
 }

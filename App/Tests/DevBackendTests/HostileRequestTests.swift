@@ -3,48 +3,8 @@ import Foundation
 import ProgramTesting
 import Testing
 
-/// Requests that no client of ours sends: lengths that mislead, broken framing, and those of pages in a browser.
+/// Requests that no client of ours sends: those of pages in a browser.
 @Suite(.hangLimit) struct HostileRequestTests {
-    /// One `Character` of Swift, as large as wanted.
-    private static func character(codePoints: Int) -> String {
-        "e" + String(repeating: "\u{301}", count: codePoints - 1)
-    }
-
-    @Test(.server) func `a text of one Character is as long as its code points`() async throws {
-        let token = try await client.signIn().accessToken
-        for (title, content, fields) in [
-            (200, 20_000, [String]?.none), (201, 1, ["title"]), (1, 20_001, ["content"]),
-            (50_000, 50_000, ["title", "content"]),
-        ] {
-            let (title, content) = (Self.character(codePoints: title), Self.character(codePoints: content))
-            #expect(title.count == 1 && content.count == 1)
-            let json = try JSONEncoder().encode(["title": title, "content": content])
-            let response = try await client.post(
-                "/articles", json: String(decoding: json, as: UTF8.self), token: token)
-            #expect(response.status == (fields == nil ? 201 : 400))
-            if let fields { #expect(response.fields == fields) }
-        }
-        let long = MultipartBody.registration(name: Self.character(codePoints: 51))
-        let name = try await client.register(long)
-        #expect(name.status == 400 && name.fields == ["name"])
-    }
-
-    @Test(
-        .server,
-        arguments: [
-            "Transfer-Encoding: chunked\r\n\r\nzz\r\n",
-            "Transfer-Encoding: chunked\r\n\r\n5\r\nhelloX\r\n",
-            "Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\nabc", "Content-Length: -1\r\n\r\n",
-            "Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",
-            "Transfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n",
-        ])
-    func `broken framing is the client's error, and ends the connection`(rest: String) async throws {
-        let response = try await RawConnection.response(
-            of: backend, to: "POST /api/v1/auth/refresh HTTP/1.1\r\nHost: localhost\r\n" + rest)
-        #expect(response.hasPrefix("HTTP/1.1 400 "), "\(rest): \(response)")
-        #expect(response.lowercased().contains("connection: close"))
-    }
-
     private static let program = ["Host": "127.0.0.1", "Content-Type": "application/json"]
 
     /// What a page can send, and the status for it.

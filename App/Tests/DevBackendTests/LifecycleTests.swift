@@ -23,25 +23,6 @@ import Testing
         #expect(!written.contains(secret) && !"\(description)".contains(secret))
     }
 
-    @Test func `a stopped server accepts no connection, and can be stopped again`() async throws {
-        let backend = try await DevBackend.start()
-        let client = TestClient(backend)
-        #expect(try await client.get("/nowhere").status == 404)
-        await backend.stop()
-        await backend.stop()
-        await #expect(throws: (any Error).self) { try await TestClient(backend).get("/nowhere") }
-        #expect(backend.statistics.requests == 1)
-    }
-
-    @Test func `stopping lets a held request finish`() async throws {
-        let backend = try await DevBackend.start()
-        let gate = backend.hold("GET", "/nowhere")
-        async let response = TestClient(backend).get("/nowhere")
-        await gate.arrivals(1)
-        await backend.stop()
-        #expect(try await response.status == 404)
-    }
-
     @Test func `stopping does not wait for a client that never finishes`() async throws {
         let backend = try await DevBackend.start()
         let gate = backend.hold("POST", "/auth/refresh")
@@ -51,13 +32,5 @@ import Testing
         await gate.arrivals(1)
         await backend.stop()
         _ = await connection.receiveText()
-    }
-
-    @Test func `a running server stops when its task is cancelled`() async throws {
-        let backend = try await DevBackend.start()
-        let running = Task { await backend.run() }
-        running.cancel()
-        await running.value
-        await #expect(throws: (any Error).self) { try await TestClient(backend).get("/") }
     }
 }

@@ -1,24 +1,9 @@
 import ContractTesting
 import DevBackend
-import Foundation
-import ProgramTesting
 import Testing
 
+/// The rotation of refresh tokens, which the scenarios rely on.
 @Suite(.hangLimit) struct RefreshTests {
-    @Test(.server) func `a refresh returns two new tokens, and both work`() async throws {
-        let signedIn = try await client.signIn()
-        let response = try await client.refresh(signedIn.refreshToken)
-        #expect(response.status == 200)
-        #expect(response.header("Cache-Control") == "no-store")
-        let pair = try response.data(Received.TokenPair.self)
-        #expect(pair.accessToken != signedIn.accessToken)
-        #expect(pair.refreshToken != signedIn.refreshToken)
-        #expect(try await client.get("/users/me", token: pair.accessToken).status == 200)
-        #expect(try await client.get("/users/me", token: signedIn.accessToken).status == 200)
-        #expect(try await client.refresh(pair.refreshToken).status == 200)
-        #expect(backend.statistics.refreshes == .init(received: 2, committed: 2))
-    }
-
     @Test(.server) func `an unknown token and a missing one are different errors`() async throws {
         #expect(try await client.refresh("never-issued").outcome == "401 REFRESH_TOKEN_INVALID")
         let missing = try await client.post("/auth/refresh", json: "{}")
@@ -50,43 +35,6 @@ import Testing
         #expect(backend.statistics.refreshes.committed == 1)
     }
 
-    @Test func `sessions survive a restart with the same database`() async throws {
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
-        func configure(_ configuration: inout DevBackend.Configuration) {
-            configuration.database = .file(folder.url.appendingPathComponent("backend.sqlite").path)
-            configuration.allowsDevEndpoints = true
-        }
-        let (signedIn, expired) = try await TestClient.withServer(configure) { client in
-            let expired = try await client.signIn()
-            _ = try await client.post("/dev/expire", json: "{}")
-            return (try await client.signIn(), expired)
-        }
-        try await TestClient.withServer(configure) { client in
-            let token = signedIn.accessToken
-            #expect(try await client.get("/users/me", token: token).status == 200)
-            #expect(try await client.get("/users/me", token: expired.accessToken).code == "TOKEN_EXPIRED")
-            #expect(try await client.refresh(signedIn.refreshToken).status == 200)
-            let page = try await client.get("/articles?limit=100", token: token).data(Received.Page.self)
-            #expect(page.items.count == 12, "the articles are seeded once")
-        }
-    }
-}
-
-@Suite(.hangLimit) struct GraceWindowTests {
-    @Test(.clockedServer { $0.rotationGrace = .seconds(10) })
-    func `within the window the predecessor returns the same successor again`() async throws {
-        let signedIn = try await client.signIn()
-        let first = try await client.rotate(signedIn.refreshToken)
-        clock.advance(by: .seconds(10))
-        let second = try await client.rotate(signedIn.refreshToken)
-        #expect(second.refreshToken == first.refreshToken)
-        #expect(second.accessToken != first.accessToken)
-        #expect(try await client.get("/users/me", token: second.accessToken).status == 200)
-        #expect(backend.statistics.refreshes == .init(received: 2, committed: 1, replayedByGrace: 1))
-        #expect(try await client.refresh(second.refreshToken).status == 200)
-    }
-
     @Test(.clockedServer { $0.rotationGrace = .seconds(10) })
     func `after the window the predecessor counts as reuse, and within it an older token does`() async throws {
         let spent = try await client.signIn().refreshToken
@@ -97,5 +45,51 @@ import Testing
         let latest = try await client.rotate(try await client.rotate(oldest).refreshToken)
         #expect(try await client.refresh(oldest).code == "REFRESH_TOKEN_REUSED")
         #expect(try await client.refresh(latest.refreshToken).code == "SESSION_REVOKED")
+    }
+
+    @Test(.server, arguments: ["other", nil])
+    func `a spent token with another key or none counts as reuse, and revokes its family`(key: String?) async throws {
+        let signedIn = try await client.signIn()
+        let bystander = try await client.signIn(name: "Grace")
+        let pair = try await client.rotate(signedIn.refreshToken, key: "k1")
+        #expect(try await client.refresh(signedIn.refreshToken, key: key).outcome == "401 REFRESH_TOKEN_REUSED")
+        #expect(try await client.refresh(pair.refreshToken).code == "SESSION_REVOKED")
+        #expect(try await client.get("/users/me", token: pair.accessToken).code == "SESSION_REVOKED")
+        #expect(try await client.get("/users/me", token: bystander.accessToken).status == 200)
+        #expect(try await client.refresh(signedIn.refreshToken, key: "k1").code == "SESSION_REVOKED")
+        #expect(
+            backend.statistics.refreshes == .init(received: 4, committed: 1, reuseDetected: 1, rejected: 2))
+    }
+
+    @Test(.server) func `an older token with its own key is refused without counting as reuse`() async throws {
+        let signedIn = try await client.signIn()
+        let second = try await client.rotate(signedIn.refreshToken, key: "k1")
+        let third = try await client.rotate(second.refreshToken, key: "k2")
+        #expect(try await client.refresh(signedIn.refreshToken, key: "k1").outcome == "401 REFRESH_TOKEN_SUPERSEDED")
+        #expect(try await client.get("/users/me", token: third.accessToken).status == 200)
+        #expect(try await client.rotate(second.refreshToken, key: "k2") == third)
+        #expect(try await client.refresh(third.refreshToken, key: "k3").status == 200)
+        #expect(
+            backend.statistics.refreshes
+                == .init(received: 5, committed: 3, replayedByKey: 1, rejected: 1))
+        #expect(try await client.refresh(signedIn.refreshToken, key: "k2").code == "REFRESH_TOKEN_REUSED")
+    }
+
+    @Test(.server) func `the journal has the generation of every token that the server issued`() async throws {
+        let signedIn = try await client.signIn()
+        let pair = try await client.rotate(signedIn.refreshToken)
+        _ = try await client.get("/articles", token: signedIn.accessToken)
+        _ = try await client.get("/articles", token: pair.accessToken)
+        try await backend.expireAccessTokens()
+        _ = try await client.get("/articles", token: pair.accessToken)
+        _ = try await client.get("/articles", token: "x")
+        _ = try await client.refresh(pair.refreshToken)
+        _ = try await client.refresh(signedIn.refreshToken)
+        let journal = backend.journal
+        #expect(journal.map(\.tokenGeneration) == [nil, 0, 0, 1, 1, nil, 1, 0])
+        #expect(journal.map(\.status) == [201, 200, 200, 200, 401, 401, 200, 401])
+        #expect(journal.map(\.carriedCredentials) == [false, false, true, true, true, true, false, false])
+        #expect(journal.first?.method == "POST")
+        #expect(journal.first?.path == "/api/v1/auth/guest/register")
     }
 }

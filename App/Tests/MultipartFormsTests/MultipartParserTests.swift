@@ -4,51 +4,12 @@ import Testing
 @testable import MultipartForms
 
 @Suite struct MultipartParserTests {
-    /// Parses a body, whole and in pieces of some lengths.
-    private func parse(
-        _ body: Data, boundary: String = "b", maximumParts: Int = 4
-    ) throws -> [MultipartPart] {
-        let whole = Result {
-            try MultipartParser.parts(
-                of: body, boundary: boundary, maximumParts: maximumParts, maximumHeaderBytes: 200)
-        }
-        for length in [1, 2, 3, 5, 7, 11, 64] {
-            let pieces = Result {
-                var parser = try MultipartParser(
-                    boundary: boundary, maximumParts: maximumParts, maximumHeaderBytes: 200)
-                return try Self.parts(of: body, in: length, by: &parser)
-            }
-            switch (whole, pieces) {
-            case (.success(let whole), .success(let pieces)): #expect(whole == pieces)
-            case (.failure(let whole), .failure(let pieces)): #expect("\(whole)" == "\(pieces)")
-            default: Issue.record("\(whole) and, in pieces of \(length) bytes, \(pieces)")
-            }
-        }
-        return try whole.get()
+    private func parse(_ body: Data, boundary: String = "b", maximumParts: Int = 4) throws -> [MultipartPart] {
+        try MultipartParser.parts(of: body, boundary: boundary, maximumParts: maximumParts, maximumHeaderBytes: 200)
     }
 
-    private func parse(
-        _ text: String, boundary: String = "b", maximumParts: Int = 4
-    ) throws -> [MultipartPart] {
+    private func parse(_ text: String, boundary: String = "b", maximumParts: Int = 4) throws -> [MultipartPart] {
         try parse(Data(text.utf8), boundary: boundary, maximumParts: maximumParts)
-    }
-
-    private static func parts(
-        of body: Data, in length: Int, by parser: inout MultipartParser
-    ) throws -> [MultipartPart] {
-        var parts: [(header: MultipartHeader, content: Data)] = []
-        var rest = body
-        while !rest.isEmpty {
-            for event in try parser.read(rest.prefix(length)) {
-                switch event {
-                case .part(let header): parts.append((header, Data()))
-                case .content(let data): parts[parts.count - 1].content += data
-                }
-            }
-            rest = rest.dropFirst(length)
-        }
-        try parser.finish()
-        return parts.map { MultipartPart(header: $0.header, content: $0.content) }
     }
 
     private static let name = "Content-Disposition: form-data; name=\"n\""
@@ -138,22 +99,6 @@ import Testing
     @Test(arguments: ["--b\r\n\(name)\r\n\r\n--b--", "--b\r\n\r\n--b--"])
     func `a part without a content is refused`(body: String) {
         #expect(throws: MultipartParser.Failure.self) { try parse(body) }
-    }
-
-    @Test func `content is passed on as it arrives, but for what may be a delimiter`() throws {
-        var parser = try MultipartParser(boundary: "b", maximumParts: 1, maximumHeaderBytes: 200)
-        #expect(try parser.read(Data("--b\r\n\(Self.name)\r\n\r\n".utf8)).count == 1)
-        let piece = Data(repeating: 0x0D, count: 64 * 1024)
-        for round in 1...10 {
-            let events = try parser.read(piece)
-            guard case .content(let data)? = events.first, events.count == 1 else {
-                Issue.record("no content")
-                return
-            }
-            // The delimiter has five bytes.
-            #expect(data.count == piece.count - (round == 1 ? 4 : 0))
-        }
-        #expect(throws: MultipartParser.Failure.truncated) { try parser.finish() }
     }
 
     @Test(arguments: [

@@ -2,14 +2,14 @@ public import AuthInterface
 public import Logging
 public import Metrics
 public import NetworkCore
-public import PostgreSQLStorage
 public import ServiceLifecycle
 import TokenRefresh
 
 /// For a worker that runs on many hosts and acts at another API with one session. Copy both types, and write your job
 /// in place of `perform`.
 ///
-/// The session is in PostgreSQL: the hosts refresh it once for all of them, and a host that is killed loses nothing.
+/// The session is in a store that the hosts share, such as `PostgreSQLTokenStore`: they refresh it once for all of them,
+/// and a host that is killed loses nothing.
 /// Run it in a `ServiceGroup` with `gracefulShutdownSignals: [.sigterm]`.
 public struct NotesWorker<Job: Sendable>: Service {
     private let jobs: AsyncStream<Job>
@@ -26,7 +26,7 @@ public struct NotesWorker<Job: Sendable>: Service {
     ///   - report: Receives what happens.
     ///   - perform: Does one job. What it throws is logged.
     public init(
-        jobs: AsyncStream<Job>, store: PostgreSQLTokenStore, api: NetworkClient, handler: any TokenRefreshHandler,
+        jobs: AsyncStream<Job>, store: any SharedTokenStore, api: NetworkClient, handler: any TokenRefreshHandler,
         report: SessionReport, perform: @escaping @Sendable (Job, any NetworkService) async throws -> Void
     ) {
         (self.jobs, self.report, self.perform) = (jobs, report, perform)

@@ -1,9 +1,6 @@
-import AsyncHTTPClient
 import AuthInterface
 import FollowerGateway
 import Foundation
-import NIOCore
-import NIOHTTP1
 import NetworkAsyncHTTPClient
 import NetworkCore
 import NotesServer
@@ -14,15 +11,9 @@ import TokenRefresh
 @Suite(.timeLimit(.minutes(20))) struct FollowerGatewayTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("latchkey-\(UUID().uuidString)")
 
-    private func notes(at url: URL) async throws -> (status: Int, text: String) {
-        let response = try await HTTPClient.shared.execute(
-            HTTPClientRequest(url: "\(url)/notes"), timeout: .seconds(3_600))
-        return (Int(response.status.code), String(buffer: try await response.body.collect(upTo: 65_536)))
-    }
-
     /// Runs an owner of a session, and a gateway that follows it through a file.
     private func running(
-        _ test: (NotesServer, _ owner: TokenRefreshCoordinator, _ gateway: URL) async throws -> Void
+        _ test: (NotesServer, _ owner: TokenRefreshCoordinator, _ notes: URL) async throws -> Void
     ) async throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -39,7 +30,9 @@ import TokenRefresh
             policy.bundleWait = .seconds(3_600)
             let file = FileTokenStore(folder: published, access: .readableByGroup)
             let gateway = FollowerGateway(api: api, session: SessionFollower(file, policy: policy))
-            try await serving(gateway.router()) { try await test(server, owner, $0) }
+            try await serving(gateway.router()) {
+                try await test(server, owner, $0.appendingPathComponent("notes"))
+            }
             let names = try FileManager.default.contentsOfDirectory(atPath: published.path)
             for name in names {
                 let text = try String(contentsOf: published.appendingPathComponent(name), encoding: .utf8)
@@ -49,10 +42,10 @@ import TokenRefresh
     }
 
     @Test func `a gateway uses the owner's token, waits for its refresh, and makes none`() async throws {
-        try await running { server, owner, gateway in
-            #expect(try await notes(at: gateway).text.contains("Milk for ada1"))
+        try await running { server, owner, notes in
+            #expect(try await fetch(notes).text.contains("Milk for ada1"))
             server.expireTokens()
-            async let waiting = notes(at: gateway)
+            async let waiting = fetch(notes)
             _ = try await owner.refresh()
             let response = try await waiting
             #expect(response.status == 200 && response.text.contains("Milk for ada1"))
@@ -61,10 +54,10 @@ import TokenRefresh
     }
 
     @Test func `the owner's sign-out ends the session of the gateway`() async throws {
-        try await running { server, owner, gateway in
-            #expect(try await notes(at: gateway).status == 200)
+        try await running { server, owner, notes in
+            #expect(try await fetch(notes).status == 200)
             try await owner.signOut()
-            while try await notes(at: gateway).status != 403 { try Task.checkCancellation() }
+            while try await fetch(notes).status != 403 { try Task.checkCancellation() }
             #expect(server.refreshes == 0)
         }
     }

@@ -1,11 +1,8 @@
-import AsyncHTTPClient
 import AuthInterface
 import DataAPI
 import Foundation
 import Hummingbird
 import HummingbirdService
-import NIOCore
-import NIOHTTP1
 import NetworkAsyncHTTPClient
 import NetworkCore
 import NotesServer
@@ -26,13 +23,6 @@ import TokenRefresh
         }
     }
 
-    private func notes(of user: String, at url: URL) async throws -> (status: Int, text: String) {
-        var request = HTTPClientRequest(url: "\(url)/notes")
-        request.headers.add(name: "From", value: user)
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(3_600))
-        return (Int(response.status.code), String(buffer: try await response.body.collect(upTo: 65_536)))
-    }
-
     @Test func `each user gets own notes, with one refresh for each`() async throws {
         try await NotesServer.run { server in
             let service = service(over: server)
@@ -42,7 +32,7 @@ import TokenRefresh
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for user in Array(repeating: ["ada", "grace"], count: 10).flatMap(\.self) {
                         group.addTask {
-                            let (status, text) = try await notes(of: user, at: url)
+                            let (status, text) = try await fetch(url.appendingPathComponent("notes"), from: user)
                             #expect(status == 200 && text.contains("Milk for \(user)1"), "\(text)")
                         }
                     }
@@ -60,7 +50,7 @@ import TokenRefresh
             server.endSession(of: "grace")
             try await serving(service.router()) { url in
                 for (user, status) in [("grace", 403), ("alan", 403), ("ada", 200)] {
-                    let response = try await notes(of: user, at: url)
+                    let response = try await fetch(url.appendingPathComponent("notes"), from: user)
                     #expect(response.status == status, "\(user): \(response.text)")
                 }
             }

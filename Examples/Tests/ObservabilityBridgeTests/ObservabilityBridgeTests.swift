@@ -13,7 +13,7 @@ import Tracing
 /// The bridges over backends in memory. The last attempt of each call succeeds, or fails for good.
 @Suite(.timeLimit(.minutes(20))) struct ObservabilityBridgeTests {
     private let metrics = TestMetrics()
-    private let tracer = W3CTracer()
+    private let tracer = InMemoryTracer()
     private let log = InMemoryLogHandler()
 
     private func client(_ transport: StubTransport) throws -> NetworkClient {
@@ -62,20 +62,19 @@ import Tracing
         let transport = StubTransport(.get("articles") ~> .status(503), .get("articles") ~> .status(200))
         let client = try client(transport)
         try await tracer.withSpan("screen") { _ in _ = try await client.send(.request(.get, "articles")) }
-        let spans = tracer.base.finishedSpans
+        let spans = tracer.finishedSpans
         #expect(spans.map(\.operationName) == ["GET", "GET", "screen"])
         let screen = try #require(spans.last)
         for (span, request) in zip(spans, transport.requests) {
             #expect(span.traceID == screen.traceID)
             #expect(span.parentSpanID == screen.spanID)
-            let trace = request.headers["traceparent"].flatMap { TraceContext(traceparent: $0) }
-            #expect(trace?.traceID == span.traceID)
-            #expect(trace?.spanID == span.spanID)
+            #expect(request.headers[InMemoryTracer.traceIDKey] == span.traceID)
+            #expect(request.headers[InMemoryTracer.spanIDKey] == span.spanID)
         }
         #expect(spans.map(\.status?.code) == [.error, nil, nil])
         #expect(spans[1].attributes["http.request.resend_count"]?.toSpanAttribute() == .int64(1))
         #expect(spans[1].attributes["http.response.status_code"]?.toSpanAttribute() == .int64(200))
-        #expect(tracer.base.activeSpans.isEmpty)
+        #expect(tracer.activeSpans.isEmpty)
     }
 
     @Test func `without a tracer each attempt is a span of the call's trace, or of the task's`() async throws {
@@ -103,37 +102,7 @@ import Tracing
         let insecure = try #require(URL(string: "http://api.example.com/articles"))
         let client = try client(StubTransport())
         await #expect(throws: NetworkError.self) { _ = try await client.send(.request(.get, .url(insecure))) }
-        #expect(tracer.base.activeSpans.isEmpty)
-        #expect(tracer.base.finishedSpans.allSatisfy { $0.operationName == "GET" })
-    }
-}
-
-/// A tracer in memory, whose contexts go to servers as W3C Trace Context says.
-private struct W3CTracer: Tracer {
-    let base = InMemoryTracer(
-        idGenerator: .init(
-            nextTraceID: { String(format: "%032x", Int.random(in: 1...(.max))) },
-            nextSpanID: { String(format: "%016x", Int.random(in: 1...(.max))) }))
-
-    func startSpan<Instant: TracerInstant>(
-        _ operationName: String, context: @autoclosure () -> ServiceContext, ofKind kind: SpanKind,
-        at instant: @autoclosure () -> Instant, function: String, file fileID: String, line: UInt
-    ) -> InMemorySpan {
-        base.startSpan(
-            operationName, context: context(), ofKind: kind, at: instant(), function: function, file: fileID,
-            line: line)
-    }
-
-    func forceFlush() {}
-
-    func extract<Carrier, Extract: Extractor>(
-        _ carrier: Carrier, into context: inout ServiceContext, using extractor: Extract
-    ) where Extract.Carrier == Carrier {}
-
-    func inject<Carrier, Inject: Injector>(
-        _ context: ServiceContext, into carrier: inout Carrier, using injector: Inject
-    ) where Inject.Carrier == Carrier {
-        guard let span = context.inMemorySpanContext else { return }
-        injector.inject("00-\(span.traceID)-\(span.spanID)-01", forKey: "traceparent", into: &carrier)
+        #expect(tracer.activeSpans.isEmpty)
+        #expect(tracer.finishedSpans.allSatisfy { $0.operationName == "GET" })
     }
 }

@@ -1,34 +1,37 @@
+import AuthInterface
 import CoreMetrics
 import DataAPI
+import Foundation
 import InMemoryLogging
 import Logging
 import MetricsTestKit
 import NetworkAsyncHTTPClient
 import NetworkCore
 import NotesServer
-import PostgreSQLStorage
 import ServerWorker
 import ServiceLifecycle
+import Storage
 import Testing
 
-@Suite(
-    .enabled(if: Database.isInstalled, "the PostgreSQL server is not installed (Debian: postgresql)"),
-    .timeLimit(.minutes(20)))
-struct ServerWorkerTests {
+@Suite(.timeLimit(.minutes(20))) struct ServerWorkerTests {
     private let metrics = TestMetrics()
     private let log = InMemoryLogHandler()
 
-    /// Runs two workers, as on two hosts, until each has done a job, and then some more.
-    private func work(
-        on server: NotesServer, _ database: Database, more jobs: Int, afterTheFirst: () -> Void
-    ) async throws {
+    /// Runs two workers, as on two hosts, until each has done a job, and then some more. The folder that they share
+    /// stands for a database, whose store keeps the same contract.
+    private func work(on server: NotesServer, more jobs: Int, afterTheFirst: () -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("latchkey-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let tokens = server.signIn()
+        try await FileTokenStore(folder: folder).save(
+            TokenBundle(accessToken: tokens.accessToken, refreshToken: tokens.refreshToken))
         let api = NetworkClient(baseURL: server.url, transport: AsyncHTTPClientTransport())
         let report = SessionReport(Logger(label: "worker") { [log] _ in log }, factory: metrics)
         let (finished, finish) = AsyncStream.makeStream(of: Void.self)
         let queues = (0..<2).map { _ in AsyncStream.makeStream(of: Void.self) }
         let workers = queues.map { queue in
             NotesWorker(
-                jobs: queue.stream, store: database.store().store(for: "worker"), api: api,
+                jobs: queue.stream, store: FileTokenStore(folder: folder), api: api,
                 handler: RESTTokenRefreshHandler(network: api), report: report
             ) { _, network in
                 defer { finish.yield() }
@@ -59,11 +62,8 @@ struct ServerWorkerTests {
     }
 
     @Test func `the hosts of a fleet refresh once, and finish their jobs before a shutdown`() async throws {
-        let database = try await Database.start()
-        defer { database.stop() }
         try await NotesServer.run { server in
-            try await database.signIn(server.signIn(), as: "worker")
-            try await work(on: server, database, more: 5, afterTheFirst: server.expireTokens)
+            try await work(on: server, more: 5, afterTheFirst: server.expireTokens)
             #expect(server.refreshes == 1 && !server.sawReuse)
             #expect(count("jobs", "done") == 12 && count("jobs", "failed") == 0)
             await until("session_events", "refreshed", is: 1)
@@ -72,11 +72,8 @@ struct ServerWorkerTests {
     }
 
     @Test func `the end of the session is an error of the log, without a token`() async throws {
-        let database = try await Database.start()
-        defer { database.stop() }
         try await NotesServer.run { server in
-            try await database.signIn(server.signIn(), as: "worker")
-            try await work(on: server, database, more: 1) { server.endSession(of: "ada") }
+            try await work(on: server, more: 1) { server.endSession(of: "ada") }
             #expect(count("jobs", "done") == 2 && count("jobs", "failed") == 2)
             await until("session_events", "signedOut", is: 2)
             while !log.entries.contains(where: { $0.message == "signed out" }), !Task.isCancelled { await Task.yield() }

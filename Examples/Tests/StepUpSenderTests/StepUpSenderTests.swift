@@ -1,18 +1,16 @@
 import AuthInterface
 import AuthTesting
 import Foundation
-import Hummingbird
 import NIOConcurrencyHelpers
-import NetworkAsyncHTTPClient
 import NetworkCore
-import NotesServer
+import NetworkTesting
 import StepUpSender
 import Storage
 import Testing
 import TokenRefresh
 
 @Suite(.timeLimit(.minutes(20))) struct StepUpSenderTests {
-    private struct Receipt: ResponseCodable, Sendable { let amount: Int }
+    private struct Receipt: Decodable, Sendable { let amount: Int }
 
     /// What the server and the sign-in page have seen.
     private struct Seen {
@@ -23,21 +21,18 @@ import TokenRefresh
     private let seen = NIOLockedValueBox(Seen())
     private let ada = TokenSubject(issuer: "https://id.example.com", id: "ada")
 
-    /// A server that accepts each token for its notes, and only that of a recent sign-in for a transfer.
-    private func router() -> Router<BasicRequestContext> {
-        let router = Router()
-        router.get("notes") { _, _ in "[]" }
-        router.post("transfers/:amount") { [seen] request, context -> Response in
-            let token = request.headers[.authorization] ?? ""
+    /// The response of a server that accepts only the token of a recent sign-in.
+    private var transfers: StubResponse {
+        StubResponse { [seen] request in
+            let token = request.headers["Authorization"] ?? ""
             seen.withLockedValue { $0.transfers.append(token) }
-            guard token == "Bearer access-recent" else {
-                let challenge = #"Bearer error="insufficient_user_authentication", acr_values="mfa", max_age=300"#
-                return Response(status: .unauthorized, headers: [.wwwAuthenticate: challenge])
-            }
-            let receipt = Receipt(amount: context.parameters.get("amount", as: Int.self) ?? 0)
-            return try context.responseEncoder.encode(receipt, from: request, context: context)
+            let challenge = #"Bearer error="insufficient_user_authentication", acr_values="mfa", max_age=300"#
+            let isRecent = token == "Bearer access-recent"
+            let head = HTTPResponseHead(
+                status: isRecent ? 200 : 401, headers: isRecent ? [:] : ["WWW-Authenticate": challenge])
+            let amount = request.url?.lastPathComponent ?? ""
+            return HTTPTransportResponse(head: head, body: HTTPBody(Data(#"{"amount":\#(amount)}"#.utf8)))
         }
-        return router
     }
 
     /// Runs a session of ada. Her sign-in page issues an access token, after what a test does before.
@@ -46,23 +41,22 @@ import TokenRefresh
         page: @escaping @Sendable () async throws -> Void = {},
         _ test: (StepUpSender, TokenRefreshCoordinator) async throws -> Void
     ) async throws {
-        try await serving(router()) { url in
-            // No refresh helps, so that a call of the handler fails the test.
-            let session = TokenRefreshCoordinator(
-                store: MemoryTokenStore(),
-                handler: ScriptedRefreshHandler(otherwise: .failure(TokenRefreshError(.rejected))))
-            try await session.signIn(
-                TokenRefreshResult(accessToken: "access-old", refreshToken: "refresh-old", subject: ada))
-            let network = NetworkClient(baseURL: url, transport: AsyncHTTPClientTransport())
-                .authenticated(by: session)
-            let sender = StepUpSender(network: network) { [seen, ada] challenge in
-                seen.withLockedValue { $0.pages.append(challenge) }
-                try await page()
-                try await session.stepUp(
-                    TokenRefreshResult(accessToken: access, refreshToken: refresh, subject: user ?? ada))
-            }
-            try await test(sender, session)
+        // No refresh helps, so that a call of the handler fails the test.
+        let session = TokenRefreshCoordinator(
+            store: MemoryTokenStore(),
+            handler: ScriptedRefreshHandler(otherwise: .failure(TokenRefreshError(.rejected))))
+        try await session.signIn(
+            TokenRefreshResult(accessToken: "access-old", refreshToken: "refresh-old", subject: ada))
+        let url = try #require(URL(string: "https://api.example.com"))
+        let network = NetworkClient(baseURL: url, transport: StubTransport(Stub(.any, transfers).repeated()))
+            .authenticated(by: session)
+        let sender = StepUpSender(network: network) { [seen, ada] challenge in
+            seen.withLockedValue { $0.pages.append(challenge) }
+            try await page()
+            try await session.stepUp(
+                TokenRefreshResult(accessToken: access, refreshToken: refresh, subject: user ?? ada))
         }
+        try await test(sender, session)
     }
 
     private func transfer(_ amount: Int) -> Endpoint<Receipt> { .post("transfers/\(amount)").format(.json) }

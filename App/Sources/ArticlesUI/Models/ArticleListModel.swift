@@ -96,10 +96,12 @@ package final class ArticleListModel {
             let page = try await services.articles.page(after: nil, limit: Self.pageSize)
             guard ticket.isCurrent else { return }
             show(page)
+        } catch let error where error.isCancellation {
+            if ticket.isCurrent { phase = before }
         } catch {
-            guard ticket.isCurrent else { return }
-            guard !error.isCancellation else { return phase = before }
-            fail(ScreenError(error), ticket)
+            guard let error = ticket.failure(error, sessionMayHaveEnded) else { return }
+            banner = articles.isEmpty ? nil : error
+            phase = .failed(error)
         }
     }
 
@@ -109,13 +111,6 @@ package final class ArticleListModel {
         banner = nil
         moreError = nil
         phase = .loaded
-    }
-
-    private func fail(_ error: ScreenError, _ ticket: ModelCall.Ticket) {
-        if error.mayEndSession { sessionMayHaveEnded() }
-        guard ticket.isCurrent else { return }
-        banner = articles.isEmpty ? nil : error
-        phase = .failed(error)
     }
 
     private func loadNextPage(_ ticket: ModelCall.Ticket) async {
@@ -138,9 +133,7 @@ package final class ArticleListModel {
             guard ticket.isCurrent else { return }
             isLoadingMore = false
             guard !error.isCancellation else { return }
-            let error = ScreenError(error)
-            if error.mayEndSession { sessionMayHaveEnded() }
-            if ticket.isCurrent { moreError = error }
+            moreError = ticket.failure(error, sessionMayHaveEnded)
         }
     }
 

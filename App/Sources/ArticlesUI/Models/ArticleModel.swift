@@ -50,12 +50,10 @@ package final class ArticleModel {
             guard ticket.isCurrent else { return }
             self.article = article
             phase = .loaded
+        } catch let error where error.isCancellation {
+            if ticket.isCurrent { phase = before }
         } catch {
-            guard ticket.isCurrent else { return }
-            guard !error.isCancellation else { return phase = before }
-            let error = ScreenError(error)
-            if error.mayEndSession { sessionMayHaveEnded() }
-            guard ticket.isCurrent else { return }
+            guard let error = ticket.failure(error, sessionMayHaveEnded) else { return }
             // What the server has deleted is not shown from the list.
             if error.status == 404 { article = nil }
             phase = .failed(error)

@@ -63,9 +63,11 @@ package final class ComposeModel {
                 // What was written meanwhile is another draft.
                 if self.draft == draft { self.draft = ArticleDraft(title: "", content: "") }
                 finish(article)
+            } catch let error where error.isCancellation {
+                if ticket.isCurrent { phase = .idle }
             } catch {
-                guard ticket.isCurrent else { return }
-                fail(error, ticket)
+                guard let error = ticket.failure(error, sessionMayHaveEnded) else { return }
+                phase = .failed(error)
             }
         }
     }
@@ -111,12 +113,5 @@ package final class ComposeModel {
         cancel()
         draft = ArticleDraft(title: "", content: "")
         (form, attempts) = (UUID().uuidString, [])
-    }
-
-    private func fail(_ error: any Error, _ ticket: ModelCall.Ticket) {
-        guard !error.isCancellation else { return phase = .idle }
-        let error = ScreenError(error)
-        if error.mayEndSession { sessionMayHaveEnded() }
-        if ticket.isCurrent { phase = .failed(error) }
     }
 }

@@ -12,6 +12,15 @@ final class ModelCall {
 
         /// Whether the call was neither superseded nor cancelled by the screen.
         var isCurrent: Bool { call.newest == number }
+
+        /// An error of the call as the screen shows it; `nil` when the call does not count. For an error that says so,
+        /// `sessionMayHaveEnded` is called first, which may close the screen.
+        func failure(_ error: any Error, _ sessionMayHaveEnded: () -> Void) -> ScreenError? {
+            guard isCurrent else { return nil }
+            let error = ScreenError(error)
+            if error.mayEndSession { sessionMayHaveEnded() }
+            return isCurrent ? error : nil
+        }
     }
 
     typealias Work = @MainActor (Ticket) async -> Void

@@ -43,10 +43,6 @@ extension APIError {
     static let notFound = APIError(.notFound, "NOT_FOUND", "There is no such resource.")
     static let internalError = APIError(.internalServerError, "INTERNAL", "The server failed.")
 
-    static let malformedFraming = APIError(
-        .badRequest, "MALFORMED_FRAMING", "The body ends elsewhere than its header fields or chunks say."
-    ).with(.connection, "close")
-
     static func bodyTooLarge(_ limit: Int) -> APIError {
         APIError(.contentTooLarge, "BODY_TOO_LARGE", "The body is larger than \(limit) bytes.")
     }

@@ -71,7 +71,7 @@ enum Payload {
     struct SignedIn: Encodable {
         let user: User
         let accessToken: String
-        let refreshToken: String?
+        let refreshToken: String
         let expiresAt: Date?
     }
 

@@ -3,7 +3,6 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import NIOFoundationCompat
-import NIOHTTP1
 
 extension Request {
     /// The value of `Idempotency-Key`; nil without one.
@@ -19,18 +18,13 @@ extension Request {
 
     /// Collects the body in memory.
     ///
-    /// - Throws: `tooLarge` as soon as the declared or the received length exceeds the limit, `MALFORMED_FRAMING` for
-    ///   chunks that are none.
+    /// - Throws: `tooLarge` as soon as the declared or the received length exceeds the limit.
     func bodyData(upTo limit: Int, orThrow tooLarge: APIError) async throws -> Data {
         if let declared = headers[.contentLength].flatMap({ Int($0) }), declared > limit { throw tooLarge }
         var collected = ByteBuffer()
-        do {
-            for try await chunk in body {
-                collected.writeImmutableBuffer(chunk)
-                guard collected.readableBytes <= limit else { throw tooLarge }
-            }
-        } catch is HTTPParserError {
-            throw APIError.malformedFraming
+        for try await chunk in body {
+            collected.writeImmutableBuffer(chunk)
+            guard collected.readableBytes <= limit else { throw tooLarge }
         }
         return Data(buffer: collected)
     }

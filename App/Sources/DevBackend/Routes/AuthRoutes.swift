@@ -145,8 +145,7 @@ struct AuthRoutes: Sendable {
         let pair = try sessions.pair(for: grant)
         let payload = Payload.SignedIn(
             user: try Payload.User(user, origin: exchange.origin), accessToken: pair.accessToken,
-            refreshToken: exchange.dialect.issuesRefreshTokens ? pair.refreshToken : nil,
-            expiresAt: pair.expiresAt)
+            refreshToken: pair.refreshToken, expiresAt: pair.expiresAt)
         return try exchange.success(payload, status: status, headers: [.cacheControl: "no-store"])
     }
 }

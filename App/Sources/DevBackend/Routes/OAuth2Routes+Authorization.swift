@@ -12,19 +12,13 @@ extension OAuth2Routes {
         let metadata: Route.Handler = { _, exchange in try .json(Metadata(issuer: issuer(exchange))) }
         return [
             Route(.get, "/.well-known/oauth-authorization-server" + RouteTable.basePath, handler: metadata),
-            Route(.get, "/oauth2/authorize") { request, _ in
-                try await encodingErrors {
-                    _ = try authorization(try OAuth2Form(request.uri.query ?? ""))
-                    return page("Sign in")
-                }
+            route(.get, "/oauth2/authorize") { request, _ in
+                _ = try authorization(try OAuth2Form(request.uri.query ?? ""))
+                return page("Sign in")
             },
-            Route(.post, "/oauth2/authorize") { request, exchange in
-                try await encodingErrors { try await authorize(request, exchange) }
-            },
+            route(.post, "/oauth2/authorize") { try await authorize($0, $1) },
             Route(.get, "/oauth2/device") { _, _ in page("Sign in on a device", isDevice: true) },
-            Route(.post, "/oauth2/device") { request, _ in
-                try await encodingErrors { try await decideDevice(request) }
-            },
+            route(.post, "/oauth2/device") { request, _ in try await decideDevice(request) },
         ]
     }
 

@@ -12,19 +12,24 @@ struct OAuth2Routes: Sendable {
 
     var routes: [Route] {
         authorizationRoutes + [
-            Route(.post, "/oauth2/token") { request, exchange in
-                try await encodingErrors { try await token(request, exchange) }
-            },
-            Route(.post, "/oauth2/revoke") { request, exchange in
-                try await encodingErrors { try await revoke(request) }
-            },
-            Route(.post, "/oauth2/device_authorization") { request, exchange in
-                try await encodingErrors {
-                    _ = try await form(of: request)
-                    return try await authorizeDevice(exchange)
-                }
+            route(.post, "/oauth2/token") { try await token($0, $1) },
+            route(.post, "/oauth2/revoke") { request, _ in try await revoke(request) },
+            route(.post, "/oauth2/device_authorization") { request, exchange in
+                _ = try await form(of: request)
+                return try await authorizeDevice(exchange)
             },
         ]
+    }
+
+    /// A route whose errors have the form of RFC 6749 §5.2.
+    func route(_ method: HTTPRequest.Method, _ path: String, handler: @escaping Route.Handler) -> Route {
+        Route(method, path) { request, exchange in
+            do {
+                return try await handler(request, exchange)
+            } catch let error as OAuth2Error {
+                return try error.response()
+            }
+        }
     }
 
     /// RFC 6749 §5.1.
@@ -96,14 +101,6 @@ struct OAuth2Routes: Sendable {
         }
         let body = try await request.bodyData(upTo: limits.bodyBytes, orThrow: .bodyTooLarge(limits.bodyBytes))
         return try OAuth2Form(String(decoding: body, as: UTF8.self))
-    }
-
-    func encodingErrors(_ body: () async throws -> Response) async throws -> Response {
-        do {
-            return try await body()
-        } catch let error as OAuth2Error {
-            return try error.response()
-        }
     }
 }
 

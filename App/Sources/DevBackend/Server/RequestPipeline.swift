@@ -44,7 +44,6 @@ struct RequestPipeline: Sendable {
         case .response(let response):
             let finished = finish(response, exchange)
             try await writer.write(response: finished.head, body: finished.body)
-            if finished.headers[.connection] == "close" { try await channel.close() }
         case .gateway(let response):
             try await writer.write(response: response.head, body: response.body)
         case .cut(let response, let count):

@@ -76,8 +76,12 @@ struct ConnectionOptions: ParsableArguments {
         _ body: (AppGraph) async throws -> Void
     ) async throws {
         let token = try EnvironmentToken()
-        var configuration = try await configuration().choosingStore(forSignIn: signsIn)
-        if token != nil { configuration.store = .memory }
+        var configuration = try configuration()
+        if token == nil {
+            configuration = await configuration.choosingStore(forSignIn: signsIn)
+        } else {
+            configuration.store = .memory
+        }
         let recording = try traffic.start()
         let transport = PlatformTransport()
         let interruption = recording.isActive && !handlesSignals ? Interruption.current : nil
@@ -86,13 +90,9 @@ struct ConnectionOptions: ParsableArguments {
         let graph = AppGraph(
             configuration, transport: recording.transport(transport),
             cache: keepsResponses ? configuration.makeCache() : nil, observers: recording.observers)
-        let outcome: Result<Void, any Error>
-        do {
+        let outcome = await Self.result {
             try await token?.save(in: graph)
             try await body(graph)
-            outcome = .success(())
-        } catch {
-            outcome = .failure(error)
         }
         if let interruption, interruption.hasSignal {
             // A refresh that is under way is not waited for: the store has its record.
@@ -102,23 +102,21 @@ struct ConnectionOptions: ParsableArguments {
         }
         // The body's error is the one to report. If tokens could not be deleted, or a record cannot be written, the
         // next run shows it.
-        let settled = await settle(graph, transport)
+        // The background work needs the connections.
+        let settled = await Self.result { try await graph.settle() }
+        await transport.shutdown()
         let written = Result { try Self.finish(recording, configuration.baseURL) }
         interruption?.end()
         interruption?.stop()
         for result in [outcome, settled, written] { try result.get() }
     }
 
-    /// Waits for the background work, which needs the connections, and closes them.
-    private func settle(_ graph: AppGraph, _ transport: PlatformTransport) async -> Result<Void, any Error> {
-        let outcome: Result<Void, any Error>
+    private static func result(of work: () async throws -> Void) async -> Result<Void, any Error> {
         do {
-            outcome = .success(try await graph.settle())
+            return .success(try await work())
         } catch {
-            outcome = .failure(error)
+            return .failure(error)
         }
-        await transport.shutdown()
-        return outcome
     }
 
     private static func finish(_ recording: TrafficRecording, _ baseURL: URL) throws {

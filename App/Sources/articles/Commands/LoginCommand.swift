@@ -31,40 +31,13 @@ struct LoginCommand: AsyncParsableCommand {
         try await command?.run()
     }
 
-    /// What all logins have.
+    /// What all logins have, and do.
     struct Options: ParsableArguments {
         @Flag(help: "Sign in over another session, which ends. Without it, the command asks on a terminal, else fails.")
         var replace = false
 
         @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
         @OptionGroup var output: OutputOptions<WholeObject>
-
-        /// Runs a login. Nothing is sent while the store cannot be used.
-        ///
-        /// - Throws: `TokenStoreError`; what the login throws.
-        func run(_ login: (LoginCommand.Flow) async throws -> Void) async throws {
-            try EnvironmentToken.checkUnset()
-            try await connection.withGraph(signsIn: true) { graph in
-                let flow = LoginCommand.Flow(graph: graph, console: output.console, replaces: replace)
-                do {
-                    _ = try await graph.store.load()
-                } catch let error as TokenStoreError where error.code == .corrupt {
-                    // The sign-in replaces it.
-                    flow.console.note("note: \(error.reason)")
-                }
-                try await login(flow)
-                if graph.configuration.store == .memory {
-                    flow.console.note("note: --store memory forgets the session with the end of this command")
-                }
-            }
-        }
-    }
-
-    /// What all logins do: a user is reported as signed in only after the tokens have been stored.
-    struct Flow {
-        let graph: AppGraph
-        let console: Console
-        let replaces: Bool
 
         private struct EarlierSession {
             let user: User?
@@ -81,15 +54,53 @@ struct LoginCommand: AsyncParsableCommand {
     }
 }
 
-extension LoginCommand.Flow {
-    /// Signs in, and prints the user and the user of the session that is replaced.
+extension LoginCommand.Options {
+    typealias Login = () async throws -> User?
+
+    /// Runs a login. Nothing is sent while the store cannot be used.
     ///
-    /// - Throws: What the login throws; ``Failure`` when the tokens were not stored.
-    func perform(_ login: () async throws -> User?) async throws {
-        let earlier = await earlierSession()
+    /// - Parameter prepare: Reads what the login needs, and returns the login.
+    /// - Throws: `AuthenticationError`; what the login throws; ``Failure`` when the tokens were not stored.
+    func run(_ prepare: (AppGraph) async throws -> Login) async throws {
+        try EnvironmentToken.checkUnset()
+        try await connection.withGraph(signsIn: true) { graph in
+            do {
+                _ = try await graph.session.restore()
+            } catch let error as AuthenticationError {
+                guard let cause = error.cause as? TokenStoreError, cause.code == .corrupt else { throw error }
+                // The sign-in replaces it.
+                output.console.note("note: \(cause.reason)")
+            }
+            try await perform(prepare(graph), in: graph)
+            if graph.configuration.store == .memory {
+                output.console.note("note: --store memory forgets the session with the end of this command")
+            }
+        }
+    }
+
+    /// Runs a login at the server's endpoints of OAuth 2.0, which it describes itself.
+    func runOAuth2(_ signIn: @escaping (OAuth2Server, OAuth2Client, AppGraph) async throws -> Void) async throws {
+        try await run { graph in
+            guard case .oauth2(let client) = graph.configuration.refresh else {
+                throw Failure("a login of OAuth 2.0 needs a client: set --refresh oauth2 and --client-id", .usage)
+            }
+            let server = try await OAuth2Server.discover(
+                issuer: graph.configuration.baseURL, network: graph.unauthenticatedNetwork)
+            return {
+                try await signIn(server, client, graph)
+                return try? await graph.auth.me()
+            }
+        }
+    }
+
+    /// Signs in, and prints the user and the user of the session that is replaced. A user is reported as signed in only
+    /// after the tokens have been stored.
+    private func perform(_ login: Login, in graph: AppGraph) async throws {
+        let console = output.console
+        let earlier = await earlierSession(of: graph)
         let name = earlier.map { $0.user.map { "\($0.name) (user \($0.id))".onOneLine } ?? "an unknown user" }
         // A session that the server does not renew before the user has signed in again is repaired by this.
-        if let name, graph.report.userAction == nil, !replaces {
+        if let name, graph.report.userAction == nil, !replace {
             guard console.ask("signed in as \(name); end this session and sign in again? [y/N] ") == true else {
                 throw Failure(
                     "already signed in as \(name); add --replace to end this session, or use 'articles logout'", .usage)
@@ -109,25 +120,12 @@ extension LoginCommand.Flow {
     }
 
     /// The session that the login replaces. Its user must be requested before its tokens are replaced.
-    private func earlierSession() async -> EarlierSession? {
-        guard case .signedIn? = try? await graph.session.restore() else { return nil }
+    private func earlierSession(of graph: AppGraph) async -> EarlierSession? {
+        guard case .signedIn = graph.session.state else { return nil }
         let user = try? await graph.auth.me()
         // The request may have shown that the session has ended.
         guard case .signedIn = graph.session.state else { return nil }
         return EarlierSession(user: user)
-    }
-
-    /// Signs in at the server's endpoints of OAuth 2.0, which it describes itself.
-    func performOAuth2(_ signIn: (OAuth2Server, OAuth2Client) async throws -> Void) async throws {
-        guard case .oauth2(let client) = graph.configuration.refresh else {
-            throw Failure("a login of OAuth 2.0 needs a client: set --refresh oauth2 and --client-id", .usage)
-        }
-        let network = graph.unauthenticatedNetwork
-        let server = try await OAuth2Server.discover(issuer: graph.configuration.baseURL, network: network)
-        try await perform {
-            try await signIn(server, client)
-            return try? await graph.auth.me()
-        }
     }
 }
 
@@ -139,12 +137,10 @@ struct LoginBrowserCommand: AsyncParsableCommand {
     @OptionGroup var options: LoginCommand.Options
 
     func run() async throws {
-        try await options.run { flow in
-            let userAgent = LoopbackUserAgent { url in flow.console.log("Open \(url.absoluteString)") }
-            try await flow.performOAuth2 { server, client in
-                try await OAuth2CodeSignIn(server: server, client: client, network: flow.graph.unauthenticatedNetwork)
-                    .start(flow.graph.session, with: userAgent)
-            }
+        let console = options.output.console
+        try await options.runOAuth2 { server, client, graph in
+            try await OAuth2CodeSignIn(server: server, client: client, network: graph.unauthenticatedNetwork)
+                .start(graph.session, with: LoopbackUserAgent { console.log("Open \($0.absoluteString)") })
         }
     }
 }
@@ -157,14 +153,10 @@ struct LoginDeviceCommand: AsyncParsableCommand {
     @OptionGroup var options: LoginCommand.Options
 
     func run() async throws {
-        try await options.run { flow in
-            try await flow.performOAuth2 { server, client in
-                let network = flow.graph.unauthenticatedNetwork
-                try await OAuth2DeviceSignIn(server: server, client: client, network: network)
-                    .start(flow.graph.session) { code in
-                        flow.console.log("Open \(code.verificationURI) and enter \(code.userCode)")
-                    }
-            }
+        let console = options.output.console
+        try await options.runOAuth2 { server, client, graph in
+            try await OAuth2DeviceSignIn(server: server, client: client, network: graph.unauthenticatedNetwork)
+                .start(graph.session) { console.log("Open \($0.verificationURI) and enter \($0.userCode)") }
         }
     }
 }
@@ -199,12 +191,13 @@ struct LoginGuestCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.run { flow in
+        let console = options.output.console
+        try await options.run { graph in
             let photo = try AppGraph.photoFitter().fit(InputFile(photo).data())
-            flow.console.note("photo fitted: \(photo.size), \(photo.jpeg.count.inKilobytes)")
-            let bar = ProgressBar("upload", on: flow.console)
-            try await flow.perform {
-                let user = try await flow.graph.auth.registerGuest(name: name, photo: photo.jpeg) { bar.show($0) }
+            console.note("photo fitted: \(photo.size), \(photo.jpeg.count.inKilobytes)")
+            let bar = ProgressBar("upload", on: console)
+            return {
+                let user = try await graph.auth.registerGuest(name: name, photo: photo.jpeg) { bar.show($0) }
                 bar.finish()
                 return user
             }
@@ -240,11 +233,9 @@ struct LoginSocialCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.run { flow in
+        try await options.run { graph in
             let token = try token()
-            try await flow.perform {
-                try await flow.graph.auth.socialLogin(SocialProvider(rawValue: provider), token: token)
-            }
+            return { try await graph.auth.socialLogin(SocialProvider(rawValue: provider), token: token) }
         }
     }
 

@@ -2,7 +2,6 @@ import Composition
 import DevBackend
 import Foundation
 import Imaging
-import UnixSignals
 
 /// The demo: a server, a photo, and many requests with an expired token.
 struct Demo {
@@ -32,13 +31,15 @@ struct Demo {
     /// - Throws: An error for ``Failure/init(_:)``, when the demo cannot start.
     func run() async throws -> Bool {
         let folder = try TemporaryFolder()
-        let interrupts = await InterruptGuard { [recording] in
+        let cleanUp = { @Sendable [recording] in
             try? recording.finish(DemoReport.title, baseURL: "")
             folder.remove()
         }
+        let interruption = Interruption.current
+        await interruption?.trap(cleanUp)
         defer {
             folder.remove()
-            interrupts.cancel()
+            interruption?.stop()
         }
         let fitter = try AppGraph.photoFitter()
         console.print(console.terminal.bold("Latchkey: one refresh for all requests, and no accidental sign-out"))
@@ -52,6 +53,10 @@ struct Demo {
             var run = DemoRun(
                 options: options, console: console, backend: backend, folder: folder.url, recording: recording)
             return await run.perform(fitter: fitter)
+        }
+        if let interruption, interruption.hasSignal {
+            cleanUp()
+            interruption.end()
         }
         let holds = try report.print(on: console, recording)
         try recording.finish(DemoReport.title, baseURL: report.baseURL, report.verdict)
@@ -87,26 +92,5 @@ struct TemporaryFolder: Sendable {
     func remove() {
         // On failure the system removes the folder with its other temporary files.
         try? FileManager.default.removeItem(at: url)
-    }
-}
-
-/// Cleans up and ends the process on SIGINT and SIGTERM.
-struct InterruptGuard {
-    private let signalTask: Task<Void, Never>
-
-    /// Starts to wait for signals. Once it returns, none is missed.
-    init(cleanUp: @escaping @Sendable () -> Void) async {
-        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
-        signalTask = Task {
-            for await signal in signals {
-                cleanUp()
-                exit(128 + signal.rawValue)
-            }
-        }
-    }
-
-    /// Stops waiting.
-    func cancel() {
-        signalTask.cancel()
     }
 }

@@ -49,20 +49,13 @@ struct DemoRun {
 
     /// The object graph over the run's own store, as a new process creates it.
     private func compose() -> AppGraph {
-        let refresh: RefreshChoice
-        switch options.refresh {
-        case .rest:
-            refresh = .rest
-        case .oauth2:
+        var configuration = AppConfiguration(
+            baseURL: backend.baseURL, store: .file(folder: folder.appendingPathComponent("tokens")))
+        configuration.expiredStatus = options.expiredStatus.rawValue
+        if options.refresh == .oauth2 {
             let client = backend.configuration.oauth2Client
-            refresh = .oauth2(.basic(id: client.id, secret: client.secret ?? ""))
+            configuration.refresh = .oauth2(.basic(id: client.id, secret: client.secret ?? ""))
         }
-        let configuration = AppConfiguration(
-            baseURL: backend.baseURL,
-            store: .file(folder: folder.appendingPathComponent("tokens")),
-            refresh: refresh,
-            expiredStatus: options.expiredStatus.rawValue
-        )
         // With fewer connections, fewer requests would be refused at the same time.
         let transport = recording.transport(PlatformTransport(connectionsPerOrigin: 64))
         return AppGraph(configuration, transport: transport, observers: [recorder] + recording.observers)

@@ -2,8 +2,9 @@ import Foundation
 import NIOConcurrencyHelpers
 import UnixSignals
 
-/// Ctrl-C and SIGTERM in a command that records its requests: the command is cancelled, what was recorded is written,
-/// and the process ends by the signal, as it does without a record. A second signal ends it at once.
+/// Ctrl-C and SIGTERM in a command that records its requests, or has a temporary folder: the command is cancelled, what
+/// was recorded is written, and the process ends by the signal, as it does without either. A second signal ends it at
+/// once.
 final class Interruption: Sendable {
     /// That of the command that runs.
     @TaskLocal static var current: Interruption?
@@ -32,7 +33,7 @@ final class Interruption: Sendable {
 
     /// Starts to wait for a signal. Once it returns, none is missed.
     ///
-    /// - Parameter write: Writes what was recorded, once, if the command does not end in time.
+    /// - Parameter write: Writes what was recorded, or cleans up, if the command does not end in time.
     func trap(_ write: @escaping @Sendable () -> Void) async {
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         let watcher = Task.detached {

@@ -39,9 +39,9 @@ struct CallSpan: Hashable, Sendable {
     /// The reason of a failure without a status.
     var problem: String?
     /// The call's identifier in events; `nil` for a call that was not recorded.
-    private(set) var id: UUID?
+    var id: UUID?
     /// The bytes of the body that was read.
-    private(set) var bytes: Int?
+    var bytes: Int?
 
     /// Whether the call refreshes tokens.
     var isRefresh: Bool { method == "POST" && ["auth/refresh", "oauth2/token"].contains(path) }
@@ -59,7 +59,9 @@ struct CallSpan: Hashable, Sendable {
         if let end = attempts[index].end, end <= instant, !isLast { return .waiting }
         return isLast && hasSucceeded ? .succeeding : .failing
     }
+}
 
+extension CallSpan {
     /// Assembles calls from events.
     ///
     /// - Parameters:
@@ -88,17 +90,6 @@ struct CallSpan: Hashable, Sendable {
         path = String(url.hasPrefix(base) ? url.dropFirst(base.count) : url)
         start = event.uptime
         id = event.id
-    }
-
-    init(
-        method: String, path: String, start: Duration, end: Duration?, attempts: [Attempt], hasSucceeded: Bool = true
-    ) {
-        self.method = method
-        self.path = path
-        self.start = start
-        self.end = end
-        self.attempts = attempts
-        self.hasSucceeded = hasSucceeded
     }
 
     private mutating func note(_ event: NetworkEvent) {

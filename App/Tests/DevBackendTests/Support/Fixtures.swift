@@ -3,14 +3,10 @@ import Foundation
 import ProgramTesting
 import Testing
 
-/// The header of a JPEG, with a frame of the given size, padded to a length.
-func jpeg(width: UInt16 = 640, height: UInt16 = 480, length: Int = 0) -> Data {
-    var bytes = Data([0xFF, 0xD8])
-    bytes += [0xFF, 0xE0, 0x00, 0x10] + Data("JFIF\0".utf8) + [1, 1, 0, 0, 1, 0, 1, 0, 0]
-    bytes += [0xFF, 0xC0, 0x00, 0x0B, 0x08]
-    bytes += [UInt8(height >> 8), UInt8(height & 0xFF), UInt8(width >> 8), UInt8(width & 0xFF), 1, 1, 0x11, 0]
-    bytes += Data(repeating: 0x5A, count: max(0, length - bytes.count - 2))
-    return bytes + [0xFF, 0xD9]
+/// The start and the end of a JPEG, with as many bytes between them as the length needs.
+func jpeg(length: Int = 64) -> Data {
+    let (start, end) = (Data([0xFF, 0xD8, 0xFF, 0xE0]), Data([0xFF, 0xD9]))
+    return start + Data(repeating: 0x5A, count: length - start.count - end.count) + end
 }
 
 /// A multipart/form-data body, built without the code under test.

@@ -1,10 +1,8 @@
 import AsyncHTTPClient
-import ContractTesting
+import DevBackend
 import Foundation
 import NIOCore
 import NIOHTTP1
-
-@testable import DevBackend
 
 /// A plain HTTP client, without retries and without tokens of its own. It follows no redirect.
 ///
@@ -70,8 +68,8 @@ struct TestClient: Sendable {
     }
 
     /// Registers a guest and returns the session.
-    func signIn(name: String = "Ada", image: Data = jpeg()) async throws -> Received.SignedIn {
-        try await register(MultipartBody.registration(name: name, image: image)).data(Received.SignedIn.self)
+    func signIn(name: String = "Ada") async throws -> Received.SignedIn {
+        try await register(MultipartBody.registration(name: name)).data(Received.SignedIn.self)
     }
 
     /// Signs in with a provider's token.
@@ -94,19 +92,5 @@ struct TestClient: Sendable {
         let headers = key.map { ["Idempotency-Key": $0] } ?? [:]
         let json = #"{"title": "\#(title)", "content": "Body"}"#
         return try await post("/articles", json: json, token: token, headers: headers)
-    }
-}
-
-extension TestClient {
-    /// Starts a server, runs the body with a client of it, and stops the server: for a test whose server the trait
-    /// `server` cannot describe.
-    static func withServer<Result>(
-        at clock: ManualTimeSource? = nil, _ configure: (inout DevBackend.Configuration) -> Void,
-        _ body: (TestClient) async throws -> Result
-    ) async throws -> Result {
-        var configuration = DevBackend.Configuration()
-        if let clock { configuration.now = { clock.date } }
-        configure(&configuration)
-        return try await DevBackend.withServer(configuration) { try await body(TestClient($0)) }
     }
 }

@@ -1,7 +1,9 @@
+import AsyncHTTPClient
 public import Foundation
 public import Hummingbird
 import Logging
 import NIOCore
+import NIOHTTP1
 import ServiceLifecycle
 
 /// Serves a router on a free port of loopback as long as a test runs.
@@ -36,3 +38,17 @@ public func serving<Value>(
 
 /// The server did not start.
 public struct NoServer: Error {}
+
+/// Fetches a page as a user, as a program without a token does.
+///
+/// - Parameters:
+///   - url: The page.
+///   - user: The value of the field `From`.
+/// - Returns: The status, and the body as text.
+/// - Throws: The errors of the client.
+public func fetch(_ url: URL, from user: String = "ada") async throws -> (status: Int, text: String) {
+    var request = HTTPClientRequest(url: url.absoluteString)
+    request.headers.add(name: "From", value: user)
+    let response = try await HTTPClient.shared.execute(request, timeout: .seconds(3_600))
+    return (Int(response.status.code), String(buffer: try await response.body.collect(upTo: 65_536)))
+}
