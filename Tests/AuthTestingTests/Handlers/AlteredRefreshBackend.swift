@@ -85,7 +85,7 @@ struct AlteredRefreshHandler: TokenRefreshHandler {
 }
 
 /// The backend of a ``AlteredRefreshHandler``.
-struct AlteredRefreshBackend: KeyRecordingRefreshBackend {
+struct AlteredRefreshBackend: KeyRecordingRefreshBackend, Alterable {
     var endpoint = TokenEndpoint()
     var unsupported: Set<RefreshBackendResponse> = []
     var replayTolerance = ReplayTolerance.none
