@@ -7,29 +7,8 @@ import Testing
 
 @testable import TokenRefresh
 
-/// What engines and registries release, and what they leave alone.
+/// What engines release, what they leave alone, and what a later engine for the same store waits for.
 @Suite(.timeLimit(.minutes(10))) struct ReleaseTests {
-    /// A shared store that counts the releases of its lease, and notes when no one watches it any more.
-    private final class WatchedStore: OneLeaseStore {
-        let base = RecordingTokenStore(holding: .fixture())
-        let held = KeptLease()
-        let watchEnds = Gate()
-        private let watches = Locked<[AsyncStream<Void>.Continuation]>([])
-
-        var isWatched: Bool { watches.withLock { !$0.isEmpty } }
-        /// How often it was watched.
-        var watchCount: Int { watches.withLock { $0.count } }
-
-        func endWatch() { watches.withLock { $0.last }?.finish() }
-
-        var changes: AsyncStream<Void> {
-            let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
-            continuation.onTermination = { [watchEnds] _ in watchEnds.open() }
-            watches.withLock { $0.append(continuation) }
-            return stream
-        }
-    }
-
     private struct NamedStore: TokenStore, Hashable {
         let name: String
 
@@ -38,7 +17,15 @@ import Testing
         func delete() async throws {}
     }
 
-    private let store = WatchedStore()
+    private let store = FaultyTokenStore(RecordingTokenStore(holding: .fixture()))
+    private let own: OwnTokenStore
+    private let handler = ScriptedRefreshHandler()
+    private let clock = ManualTimeSource()
+
+    init() { own = OwnTokenStore(base: store) }
+
+    /// The next engine of the process for its own store.
+    private func engine() -> TokenRefreshCoordinator { TokenRefreshCoordinator(over: own, handler, clock: clock) }
 
     @Test func `Equal stores are one place, and others are not`() {
         let (one, same, other) = (NamedStore(name: "a"), NamedStore(name: "a"), NamedStore(name: "b"))
@@ -47,69 +34,55 @@ import Testing
     }
 
     @Test func `An engine that is released watches its store no longer`() async throws {
+        weak var released: RecordingTokenStore?
         do {
-            let engine = TokenRefreshCoordinator(over: store)
-            _ = try await engine.token()
-            try await until { store.isWatched }
+            let watched = RecordingTokenStore(holding: .fixture())
+            released = watched
+            _ = try await TokenRefreshCoordinator(over: watched).token()
         }
-        try await store.watchEnds.passUnlessCancelled()
-    }
-
-    @Test func `An account that was used again outlives those that were used before`() async throws {
-        let made = Locked<[Int]>([])
-        let registry = SessionRegistry<Int>(limit: 4) { account in
-            made.withLock { $0.append(account) }
-            return TokenRefreshCoordinator(over: RecordingTokenStore())
-        }
-        for account in [0, 1, 2, 3, 4, 0, 5] { _ = registry[account] }
-        for account in [0, 4, 5] { _ = registry[account] }
-        #expect(made.withLock { $0 } == [0, 1, 2, 3, 4, 5])
+        // A task that waits for its changes would keep it.
+        try await until { released == nil }
     }
 
     @Test func `G20: a handler may ask another engine for a token`() async throws {
         let other = TokenRefreshCoordinator(over: RecordingTokenStore(holding: .fixture("bob1")))
-        let handler = ScriptedRefreshHandler(
+        handler.add(
             .custom { request, server in
                 #expect(try await other.token().name == "bob1 g0")
                 return try server.refresh(request)
             })
-        let engine = TokenRefreshCoordinator(over: store, handler)
+        let engine = engine()
         try await engine.refresh()
         #expect(try await engine.token().name == "ada1 g1")
     }
 
     @Test(arguments: [false, true])
     func `G9: what a released engine has still to store replaces no later sign-in`(isSignOut: Bool) async throws {
-        let recording = RecordingTokenStore()
-        let faulty = FaultyTokenStore(recording)
-        let (own, clock) = (OwnTokenStore(base: faulty), ManualTimeSource())
+        store.fail(isSignOut ? .delete : .save, times: 1)
         do {
-            let earlier = TokenRefreshCoordinator(over: own, clock: clock)
-            if isSignOut { try await earlier.signIn(.fixture("ada")) }
-            faulty.fail(isSignOut ? .delete : .save, times: 1)
+            let earlier = engine()
+            try await earlier.restore()
             if isSignOut { try? await earlier.signOut() } else { try await earlier.signIn(.fixture("ada")) }
         }
-        let later = TokenRefreshCoordinator(over: own, clock: clock)
+        let later = engine()
         let signIn = Task { try await later.signIn(.fixture("bob")) }
         let place = later.place
         try await clock.advance(
             by: .milliseconds(100), until: { later.status.isStored && EnginesAtWork.count(at: place) == 0 })
         try await signIn.value
-        #expect(RotatingTokenServer.login(of: recording.bundle?.accessToken ?? "") == "bob")
+        #expect(RotatingTokenServer.login(of: store.base.bundle?.accessToken ?? "") == "bob")
     }
 
     @Test func `G9: a later engine restores no session whose sign-out an earlier one has still to fulfil`() async throws
     {
-        let faulty = FaultyTokenStore(RecordingTokenStore(holding: .fixture()))
-        let (own, clock) = (OwnTokenStore(base: faulty), ManualTimeSource())
-        faulty.fail(.delete)
+        store.fail(.delete)
         do {
-            let earlier = TokenRefreshCoordinator(over: own, clock: clock)
+            let earlier = engine()
             try? await earlier.signOut()
             #expect(earlier.state == .signedOut(.byUser) && earlier.status.isSignOutPending)
         }
-        faulty.recover(.delete)
-        let later = TokenRefreshCoordinator(over: own, clock: clock)
+        store.recover(.delete)
+        let later = engine()
         let restored = Task { try await later.restore() }
         // The later engine waits for the earlier one, which then tries again.
         try await clock.timer(in: .seconds(5))
@@ -117,18 +90,36 @@ import Testing
         #expect(try await restored.value == .signedOut(.never))
     }
 
-    @Test func `A later engine for a store waits for the refresh of an earlier one`() async throws {
-        let own = OwnTokenStore(base: store)
-        let gate = Gate()
-        let handler = ScriptedRefreshHandler(.rotateThenHold(at: gate))
+    @Test func `A later engine for a store waits until an earlier one has stored its tokens`() async throws {
+        store.fail(.save)
         do {
-            let earlier = TokenRefreshCoordinator(over: own, handler)
+            let earlier = engine()
+            try await earlier.refresh()
+        }
+        let (later, loads) = (engine(), store.calls(.load))
+        let failing = Task { await code { _ = try await later.token() } }
+        // The wait for the earlier engine ends before the deadline of the read.
+        try await clock.advance(toTimerIn: .seconds(5))
+        #expect(await failing.value == "storeUnavailable")
+        #expect(store.calls(.load) == loads && later.status.storeFailure?.code == .busy)
+
+        store.recover(.save)
+        let waiting = Task { try await later.token() }
+        try await clock.advance(by: .seconds(1), until: { store.base.bundle?.generation == 1 })
+        #expect(try await waiting.value.name == "ada1 g1")
+        #expect(handler.calls.count == 1 && handler.server.reuses == 0)
+    }
+
+    @Test func `A later engine for a store waits for the refresh of an earlier one`() async throws {
+        let gate = Gate()
+        handler.add(.rotateThenHold(at: gate))
+        do {
+            let earlier = engine()
             let refresh = Task { try await earlier.refresh() }
             try await gate.arrivals(atLeast: 1)
-            refresh.cancel()
-            _ = await refresh.result
+            await expectCancellation(of: refresh)
         }
-        let later = TokenRefreshCoordinator(over: own, handler)
+        let later = engine()
         let token = Task { try await later.token() }
         await settle()
         gate.open()
@@ -137,30 +128,15 @@ import Testing
     }
 
     @Test func `An engine has not settled when the wait for its revocation is cancelled`() async throws {
-        let revocation = RecordingRevocation()
-        let gate = revocation.hold()
-        let engine = TokenRefreshCoordinator(over: store, revocation: revocation)
-        _ = try await engine.token()
-        let end = Task { try await engine.signOut() }
+        let bench = try await Bench.signedIn()
+        let gate = bench.revocation.hold()
+        let end = Task { try await bench.engine.signOut() }
         try await gate.arrivals(atLeast: 1)
-        let settling = Task { await engine.settle() }
+        let settling = Task { await bench.engine.settle() }
         await settle()
         settling.cancel()
         #expect(await !settling.value)
         gate.open()
         try await end.value
-    }
-
-    @Test func `A store whose streams of changes have lasted counts as watched`() async throws {
-        let clock = ManualTimeSource()
-        let engine = TokenRefreshCoordinator(over: store, clock: clock)
-        _ = try await engine.token()
-        for count in 1...3 {
-            try await until { store.watchCount == count }
-            clock.advance(by: .seconds(10))
-            store.endWatch()
-            try await clock.advance(by: .milliseconds(100), until: { store.watchCount > count })
-        }
-        #expect(engine.status.isWatched)
     }
 }
