@@ -54,7 +54,7 @@ enum RefreshHandlerMutants {
         },
         mutant("G15: a redirect is an error and no rejection, and is not followed", by: "following it") {
             let response = try await $0.post($1)
-            return response.location == nil ? try $0.tokens(in: response) : $0.server.signIn()
+            return (300..<400).contains(response.status) ? $0.server.signIn() : try $0.tokens(in: response)
         },
         mutant("G17: no description or dump of an error shows a token or the key", by: "quoting the response") {
             let response = try await $0.post($1)

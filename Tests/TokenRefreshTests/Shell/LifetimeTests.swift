@@ -7,8 +7,27 @@ import Testing
 
 @testable import TokenRefresh
 
-/// What happens to a refresh, and to the engine, when the app releases the engine.
+/// What happens to a refresh, and to the engine, when the app releases the engine, and what a later engine for the same
+/// store waits for.
 @Suite(.timeLimit(.minutes(10))) struct LifetimeTests {
+    private struct NamedStore: TokenStore, Hashable {
+        let name: String
+
+        func load() async throws -> TokenBundle? { nil }
+        func save(_ bundle: TokenBundle) async throws {}
+        func delete() async throws {}
+    }
+
+    private let store = FaultyTokenStore(RecordingTokenStore(holding: .fixture()))
+    private let own: OwnTokenStore
+    private let handler = ScriptedRefreshHandler()
+    private let clock = ManualTimeSource()
+
+    init() { own = OwnTokenStore(base: store) }
+
+    /// The next engine of the process for its own store.
+    private func engine() -> TokenRefreshCoordinator { TokenRefreshCoordinator(over: own, handler, clock: clock) }
+
     @Test(arguments: Bench.StoreKind.allCases, [true, false])
     func `G7, G11: an engine that is released during a refresh, or while it stores the tokens, completes the write`(
         kind: Bench.StoreKind, isStoring: Bool
@@ -88,5 +107,105 @@ import Testing
         let bench = Bench(.shared, holding: .fixture())
         try await bench.releaseEngine()
         #expect(bench.store.base.events == [])
+    }
+
+    @Test func `Equal stores are one place, and others are not`() {
+        let (one, same, other) = (NamedStore(name: "a"), NamedStore(name: "a"), NamedStore(name: "b"))
+        #expect(StorePlace(of: one) != nil && StorePlace(of: one) == StorePlace(of: same))
+        #expect(StorePlace(of: one) != StorePlace(of: other))
+    }
+
+    @Test func `An engine that is released watches its store no longer`() async throws {
+        weak var released: RecordingTokenStore?
+        do {
+            let watched = RecordingTokenStore(holding: .fixture())
+            released = watched
+            _ = try await TokenRefreshCoordinator(over: watched).token()
+        }
+        // A task that waits for its changes would keep it.
+        try await until { released == nil }
+    }
+
+    @Test func `G20: a handler may ask another engine for a token`() async throws {
+        let other = TokenRefreshCoordinator(over: RecordingTokenStore(holding: .fixture("bob1")))
+        handler.add(
+            .custom { request, server in
+                #expect(try await other.token().name == "bob1 g0")
+                return try server.refresh(request)
+            })
+        let engine = engine()
+        try await engine.refresh()
+        #expect(try await engine.token().name == "ada1 g1")
+    }
+
+    @Test(arguments: [false, true])
+    func `G9: what a released engine has still to store replaces no later sign-in`(isSignOut: Bool) async throws {
+        store.fail(isSignOut ? .delete : .save, times: 1)
+        do {
+            let earlier = engine()
+            try await earlier.restore()
+            if isSignOut { try? await earlier.signOut() } else { try await earlier.signIn(.fixture("ada")) }
+        }
+        let later = engine()
+        let signIn = Task { try await later.signIn(.fixture("bob")) }
+        let place = later.place
+        try await clock.advance(
+            by: .milliseconds(100), until: { later.status.isStored && EnginesAtWork.count(at: place) == 0 })
+        try await signIn.value
+        #expect(RotatingTokenServer.login(of: store.base.bundle?.accessToken ?? "") == "bob")
+    }
+
+    @Test func `G9: a later engine restores no session whose sign-out an earlier one has still to fulfil`() async throws
+    {
+        store.fail(.delete)
+        do {
+            let earlier = engine()
+            try? await earlier.signOut()
+            #expect(earlier.state == .signedOut(.byUser) && earlier.status.isSignOutPending)
+        }
+        store.recover(.delete)
+        let later = engine()
+        let restored = Task { try await later.restore() }
+        // The later engine waits for the earlier one, which then tries again.
+        try await clock.timer(in: .seconds(5))
+        clock.advance(by: .seconds(2))
+        #expect(try await restored.value == .signedOut(.never))
+    }
+
+    @Test func `A later engine for a store waits until an earlier one has stored its tokens`() async throws {
+        store.fail(.save)
+        do {
+            let earlier = engine()
+            try await earlier.refresh()
+        }
+        let (later, loads) = (engine(), store.calls(.load))
+        let failing = Task { await code { _ = try await later.token() } }
+        // The wait for the earlier engine ends before the deadline of the read.
+        try await clock.advance(toTimerIn: .seconds(5))
+        #expect(await failing.value == "storeUnavailable")
+        #expect(store.calls(.load) == loads && later.status.storeFailure?.code == .busy)
+
+        store.recover(.save)
+        let waiting = Task { try await later.token() }
+        try await clock.advance(by: .seconds(1), until: { store.base.bundle?.generation == 1 })
+        #expect(try await waiting.value.name == "ada1 g1")
+        #expect(handler.calls.count == 1 && handler.server.reuses == 0)
+    }
+
+    @Test func `A later engine for a store waits for the refresh of an earlier one`() async throws {
+        let gate = Gate()
+        handler.add(.rotateThenHold(at: gate))
+        do {
+            let earlier = engine()
+            let refresh = Task { try await earlier.refresh() }
+            try await gate.arrivals(atLeast: 1)
+            await expectCancellation(of: refresh)
+        }
+        let later = engine()
+        let token = Task { try await later.token() }
+        await settle()
+        gate.open()
+        #expect(try await token.value.name == "ada1 g1")
+        #expect(handler.server.reuses == 0)
     }
 }

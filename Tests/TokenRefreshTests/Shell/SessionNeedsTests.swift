@@ -8,7 +8,7 @@ import Testing
 
 @testable import TokenRefresh
 
-/// G4, G12, G20, G24: what an application needs of a session besides tokens.
+/// G20, G24, G32: what an application needs of a session besides tokens.
 @Suite(.timeLimit(.minutes(10))) struct SessionNeedsTests {
     /// A bench whose handler uses the engine in its first calls, and then returns tokens.
     private func bench(
@@ -117,6 +117,24 @@ import Testing
         #expect(try await bench.engine.token().name == "ada1 g1")
     }
 
+    /// A step-up page ends in another request of a server than the one that was challenged, often on another host.
+    @Test func `G32: a step-up by an engine that has not read its store is one of the session that it holds`()
+        async throws
+    {
+        let (bench, ada) = (Bench(.shared), TokenSubject(issuer: "https://issuer.example", id: "ada"))
+        var login = bench.server.signIn("ada")
+        login.subject = ada
+        try await bench.engine.signIn(login)
+        let session = bench.engine.state
+        let other = bench.other()
+        let high = TokenRefreshResult(accessToken: "access-high", refreshToken: "refresh-high", subject: ada)
+        try await other.stepUp(high)
+        #expect(other.state == session && bench.store.base.bundle?.accessToken == "access-high")
+        #expect(bench.store.base.bundle?.refreshToken == "refresh-high")
+        #expect(await other.settle())
+        #expect(bench.revocation.revoked == [])
+    }
+
     @Test(arguments: Bench.StoreKind.allCases)
     func `G24: why a session ended can be read from the state, the event and the status, without a secret`(
         kind: Bench.StoreKind
@@ -137,75 +155,4 @@ import Testing
 
 extension SessionState {
     fileprivate var ending: SessionEnding? { if case .signedOut(.expired(let ending)) = self { ending } else { nil } }
-}
-
-/// G9, G12: which handler revokes tokens, and what waits for it.
-@Suite(.timeLimit(.minutes(10))) struct RevocationTests {
-    /// A handler that can revoke, too.
-    private struct RevokingHandler: TokenRefreshHandler, TokenRevocationHandler {
-        let refreshing = ScriptedRefreshHandler()
-        let revocation = RecordingRevocation()
-
-        func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
-            try await refreshing.refresh(request)
-        }
-
-        func revoke(_ tokens: TokenBundle) async throws { try await revocation.revoke(tokens) }
-    }
-
-    @Test func `G9: a refresh handler that can revoke is called, where no other handler is given`() async throws {
-        for isOtherGiven in [false, true] {
-            let handler = RevokingHandler()
-            let other = RecordingRevocation()
-            let store = RecordingTokenStore(holding: .fixture())
-            let engine = TokenRefreshCoordinator(over: store, handler, revocation: isOtherGiven ? other : nil)
-            try await engine.restore()
-            try await engine.signOut(reason: .byUser)
-            #expect(handler.revocation.revoked == (isOtherGiven ? [] : ["ada1 g0"]))
-            #expect(other.revoked == (isOtherGiven ? ["ada1 g0"] : []))
-        }
-    }
-
-    @Test(arguments: [true, false])
-    func `G8, G9: a revocation that hangs or fails is an event, and delays a sign-out by its deadline at most`(
-        hangs: Bool
-    ) async throws {
-        let bench = try await Bench.signedIn()
-        let gate = hangs ? bench.revocation.hold() : nil
-        if !hangs { bench.revocation.fail(with: TokenRefreshError.unavailable) }
-        let signOut = Task { try await bench.engine.signOut() }
-        try await until { !bench.revocation.revoked.isEmpty }
-        #expect(bench.engine.state == .signedOut(.byUser))
-        try await until { bench.store.base.bundle == nil }
-        if hangs { bench.clock.advance(by: .seconds(30)) }
-        try await signOut.value
-        try await bench.events.first("revocationFailed")
-        #expect(bench.events.count("revocationFailed") == 1)
-        #expect(try await bench.signIn("bob").name == "bob1 g0")
-        gate?.open()
-    }
-
-    @Test func `G7: a cancelled sign-out does not wait for a revocation that hangs`() async throws {
-        let bench = try await Bench.signedIn()
-        let gate = bench.revocation.hold()
-        let signOut = Task { try await bench.engine.signOut() }
-        try await until { !bench.revocation.revoked.isEmpty }
-        try await until { bench.store.base.bundle == nil }
-        await expectCancellation(of: signOut)
-        #expect(bench.engine.state == .signedOut(.byUser))
-        gate.open()
-    }
-
-    @Test func `G12: settle waits for a revocation, up to its limit`() async throws {
-        let bench = try await Bench.signedIn()
-        let gate = bench.revocation.hold()
-        let signOut = Task { try await bench.engine.signOut(reason: .byUser) }
-        try await gate.arrivals(atLeast: 1)
-        let settled = Task { await bench.engine.settle(within: .seconds(5)) }
-        try await bench.clock.advance(toTimerIn: .seconds(5))
-        #expect(await settled.value == false)
-        gate.open()
-        try await signOut.value
-        #expect(await bench.engine.settle())
-    }
 }
