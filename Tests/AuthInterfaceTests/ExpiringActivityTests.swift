@@ -6,27 +6,22 @@ import Testing
 
 @Suite("An activity that keeps the process running until it ends or expires", .timeLimit(.minutes(10)))
 struct ExpiringActivityTests {
-    @Test func `the system's block returns when the activity ends, and not before`() async {
+    @Test(arguments: [false, true])
+    func `the system's block returns when the activity ends, or its token is deallocated, and not before`(
+        isDeallocated: Bool
+    ) async {
         let system = ScriptedSystem()
-        let token = SystemExpiringActivity(perform: system.perform).begin("a refresh") {}
+        var token: ExpiringActivityToken? = SystemExpiringActivity(perform: system.perform).begin("a refresh") {}
         #expect(system.reasons == ["a refresh"])
         let (returns, continuation) = AsyncStream.makeStream(of: String.self)
         system.call(isExpired: false) { continuation.yield("returned") }
         continuation.yield("still held")
         var events = returns.makeAsyncIterator()
         #expect(await events.next() == "still held")
-        token.end()
+        if !isDeallocated { token?.end() }
+        if isDeallocated { token = nil }
         #expect(await events.next() == "returned")
-    }
-
-    @Test func `a token that is deallocated ends the activity`() async {
-        let system = ScriptedSystem()
-        var token: ExpiringActivityToken? = SystemExpiringActivity(perform: system.perform).begin("a refresh") {}
-        #expect(token != nil)
-        let (returns, continuation) = AsyncStream.makeStream(of: Void.self)
-        system.call(isExpired: false) { continuation.yield() }
-        token = nil
-        for await _ in returns { break }
+        token?.end()
     }
 
     @Test func `expiry calls the closure once, also if the system never granted time`() {

@@ -3,25 +3,6 @@ import Foundation
 import Testing
 
 @Suite struct TokenBundleTests {
-    @Test func `a bundle survives being encoded and decoded, with and without optional fields`() throws {
-        let bundles = [
-            TokenBundle(accessToken: "access-1", refreshToken: nil),
-            TokenBundle(
-                accessToken: "access-1", refreshToken: "refresh-1",
-                expiresAt: Date(timeIntervalSince1970: 1_800_000_000.25), clockSkew: -3.5,
-                session: SessionID(rawValue: "session-1"), generation: 41,
-                subject: TokenSubject(issuer: "https://issuer.example", id: "user-1"), scope: "read write"),
-            TokenBundle(
-                accessToken: "access-1", refreshToken: "refresh-1", generation: 3,
-                refreshIntent: RefreshIntent(
-                    idempotencyKey: "key-1", owner: .current, date: Date(timeIntervalSince1970: 1_800_000_000))),
-        ]
-        for bundle in bundles {
-            let data = try JSONEncoder().encode(bundle)
-            #expect(try JSONDecoder().decode(TokenBundle.self, from: data) == bundle)
-        }
-    }
-
     @Test func `G31: a subject has two parts of some length, is compared byte by byte, and is not described`() throws {
         #expect(TokenSubject(issuer: "", id: "a") == nil && TokenSubject(issuer: "a", id: "") == nil)
         let long = String(repeating: "a", count: TokenSubject.maximumLength)

@@ -44,12 +44,23 @@ import Testing
         }
     }
 
-    @Test func `at the deadline the caller continues, even if the work ignores its cancellation`() async throws {
-        let gate = Gate()
+    @Test func `at the deadline the work is cancelled, and the caller continues, even if the work ignores that`()
+        async throws
+    {
+        let (gate, cancelled) = (Gate(), Gate())
         let deadline = clock.uptime + .seconds(5)
-        let call = Task { [clock] in try await clock.withDeadline(deadline) { await gate.pass() } }
+        let call = Task { [clock] in
+            try await clock.withDeadline(deadline) {
+                await withTaskCancellationHandler {
+                    await gate.pass()
+                } onCancel: {
+                    cancelled.open()
+                }
+            }
+        }
         try await clock.advance(toTimerIn: .seconds(5))
         #expect(try await call.value == nil)
+        try await cancelled.passUnlessCancelled()
         gate.open()
     }
 
@@ -62,20 +73,6 @@ import Testing
         try await clock.timer(in: .seconds(5))
         call.cancel()
         await #expect(throws: CancellationError.self) { try await call.value }
-    }
-
-    @Test func `work is cancelled at its deadline`() async throws {
-        let cancelled = Gate()
-        let deadline = clock.uptime + .seconds(5)
-        let call = Task { [clock] in
-            try await clock.withDeadline(deadline) {
-                defer { cancelled.open() }
-                try await Gate().passUnlessCancelled()
-            }
-        }
-        try await clock.advance(toTimerIn: .seconds(5))
-        #expect(try await call.value == nil)
-        try await cancelled.passUnlessCancelled()
     }
 
     @Test func `the timer of a deadline ends with the work`() async throws {

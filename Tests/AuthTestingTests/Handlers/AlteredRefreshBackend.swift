@@ -8,10 +8,6 @@ final class TokenEndpoint: Sendable {
     struct Response: Sendable {
         var status = 200
         var retryAfter: Int?
-        /// Where a redirect leads.
-        var location: String?
-        /// The server's own code for a refusal.
-        var code: String?
         var access: String?
         var refresh: String?
         /// The body as text, for a handler that quotes it in its error.
@@ -41,7 +37,7 @@ final class TokenEndpoint: Sendable {
         keys.withLock { $0.append(key.isEmpty ? nil : key) }
         let response = response.withLock { $0 }
         if let status = response.statusOfPage { return Response(status: status, body: "<html>\(refreshToken)</html>") }
-        if let redirect = response.redirect { return Response(status: redirect.status, location: "/elsewhere") }
+        if let redirect = response.redirect { return Response(status: redirect.status) }
         switch response {
         case .tokens:
             guard let pair = try? server.refresh(request) else { return Self.refusal(quoting: refreshToken) }
@@ -67,7 +63,7 @@ final class TokenEndpoint: Sendable {
     }
 
     private static func refusal(quoting refreshToken: String) -> Response {
-        Response(status: 400, code: "invalid_grant", body: "{\"invalid\":\"\(refreshToken)\"}")
+        Response(status: 400, body: "{\"invalid\":\"\(refreshToken)\"}")
     }
 }
 
@@ -85,7 +81,7 @@ struct AlteredRefreshHandler: TokenRefreshHandler {
 }
 
 /// The backend of a ``AlteredRefreshHandler``.
-struct AlteredRefreshBackend: KeyRecordingRefreshBackend {
+struct AlteredRefreshBackend: KeyRecordingRefreshBackend, Alterable {
     var endpoint = TokenEndpoint()
     var unsupported: Set<RefreshBackendResponse> = []
     var replayTolerance = ReplayTolerance.none
@@ -117,9 +113,7 @@ extension TokenEndpoint {
     }
 
     func tokens(in response: Response) throws -> TokenRefreshResult {
-        if response.code == "invalid_grant" {
-            throw TokenRefreshError(.rejected, status: response.status, serverCode: response.code)
-        }
+        if response.status == 400 { throw TokenRefreshError(.rejected, status: 400, serverCode: "invalid_grant") }
         if response.status == 401, !response.body.hasPrefix("<") { throw TokenRefreshError(.ambiguous, status: 401) }
         guard response.status == 200, let access = response.access, !access.isEmpty || response.refresh != nil else {
             throw unavailable(response)

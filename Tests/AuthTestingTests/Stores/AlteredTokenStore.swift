@@ -2,16 +2,15 @@ import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
-import Testing
 
 /// A store that keeps every rule unless a test alters one of its calls.
-struct AlteredTokenStore: SharedTokenStore {
+struct AlteredTokenStore: SharedTokenStore, Alterable {
     var proper = ProperTokenStore()
     var shown = "AlteredTokenStore"
 
-    var onLoad: @Sendable (Self) async throws -> TokenBundle? = { try await $0.loadProperly() }
-    var onSave: @Sendable (Self, TokenBundle) async throws -> Void = { try await $0.saveProperly($1) }
-    var onDelete: @Sendable (Self) async throws -> Void = { try await $0.deleteProperly() }
+    var onLoad: @Sendable (Self) async throws -> TokenBundle? = { try await $0.proper.load() }
+    var onSave: @Sendable (Self, TokenBundle) async throws -> Void = { try await $0.proper.save($1) }
+    var onDelete: @Sendable (Self) async throws -> Void = { try await $0.proper.delete() }
     var onRead: @Sendable (Self) async throws -> StoredSession = { try await $0.proper.read() }
     var onUpdate: @Sendable (Self, @escaping StoreChange) async throws -> Void = { try await $0.proper.update($1) }
     var onChanges: @Sendable (Self) -> AsyncStream<Void> = { $0.proper.changes }
@@ -31,10 +30,6 @@ struct AlteredTokenStore: SharedTokenStore {
     func lease(
         waitingAtMost limit: Duration, whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
     ) async throws -> any TokenStoreLease { try await onLease(self, limit) }
-
-    func loadProperly() async throws -> TokenBundle? { try await proper.load() }
-    func saveProperly(_ bundle: TokenBundle) async throws { try await proper.save(bundle) }
-    func deleteProperly() async throws { try await proper.delete() }
 
     func leaseProperly(
         _ limit: Duration, _ alter: (inout AlteredLease) -> Void = { _ in }
@@ -113,23 +108,4 @@ struct AlteredLease: TokenStoreLease {
 
 extension AlteredLease: CustomStringConvertible {
     var description: String { shown }
-}
-
-/// A way to break one rule.
-struct Mutant: Sendable, CustomTestStringConvertible {
-    let rule: String
-    let fault: String
-    let make: @Sendable () -> AlteredTokenStore
-
-    init(_ rule: String, by fault: String, _ alter: @escaping @Sendable (inout AlteredTokenStore) -> Void) {
-        self.rule = rule
-        self.fault = fault
-        make = {
-            var store = AlteredTokenStore()
-            alter(&store)
-            return store
-        }
-    }
-
-    var testDescription: String { fault }
 }

@@ -90,17 +90,6 @@ import Testing
         #expect(store.events == [.lease, .save(bundle), .release, .load(bundle), .delete])
     }
 
-    @Test func `a waiter of the recording store fails at its time limit`() async throws {
-        let clock = ManualTimeSource()
-        let store = RecordingTokenStore(clock: clock)
-        let lease = try await store.lease(waitingAtMost: .zero)
-        let waiter = Task { _ = try await store.lease(waitingAtMost: .seconds(5)) }
-        try await clock.advance(toTimerIn: .seconds(5))
-        await #expect(throws: TokenStoreError.self) { try await waiter.value }
-        await lease.release()
-        await (try await store.lease(waitingAtMost: .zero)).release()
-    }
-
     private struct UnsharedStore: TokenStore {
         func load() async throws -> TokenBundle? { nil }
         func save(_ bundle: TokenBundle) async throws {}

@@ -9,17 +9,14 @@ import Testing
         try await Self.check(timeLimit: TokenStoreContract.timeLimit) { AlteredJournal() }
     }
 
-    @Test(arguments: JournalMutant.all)
-    func `each rule of a journal is broken by its mutant`(mutant: JournalMutant) async {
+    @Test(arguments: JournalMutants.all)
+    func `each rule of a journal is broken by its mutant`(mutant: ContractMutant<AlteredJournal>) async {
         // Short, because some mutants never return.
-        let violation = await #expect(throws: ContractViolation.self) {
-            try await Self.check(timeLimit: .milliseconds(400), mutant.make)
-        }
-        #expect(violation?.brokenRules.map(\.name).contains(mutant.rule) == true, "\(violation as Any)")
+        await mutant.expectViolation { try await Self.check(timeLimit: .milliseconds(400), $0) }
     }
 
     @Test func `every rule of a journal has a mutant`() {
-        #expect(Set(JournalMutant.all.map(\.rule)) == Set(SessionJournalContract.rules))
+        #expect(Set(JournalMutants.all.map(\.rule)) == Set(SessionJournalContract.rules))
     }
 
     private static func check(timeLimit: Duration, _ make: () -> AlteredJournal) async throws {
@@ -39,7 +36,7 @@ import Testing
 private typealias JournalChange = @Sendable (Result<SessionJournalEntry, TokenStoreError>) -> SessionJournalEntry?
 
 /// A journal that keeps every rule unless a test alters one of its calls.
-struct AlteredJournal: SessionJournal {
+struct AlteredJournal: SessionJournal, Alterable {
     fileprivate var base = MemorySessionJournal()
     fileprivate var onRead: @Sendable (Self) async throws -> SessionJournalEntry = { try await $0.base.read() }
     fileprivate var onUpdate: @Sendable (Self, @escaping JournalChange) async throws -> SessionJournalEntry = {
@@ -55,25 +52,12 @@ struct AlteredJournal: SessionJournal {
     var changes: AsyncStream<Void> { base.changes }
 }
 
-/// A way to break one rule.
-struct JournalMutant: Sendable, CustomTestStringConvertible {
-    let rule: String
-    let fault: String
-    let make: @Sendable () -> AlteredJournal
-
-    init(_ rule: String, by fault: String, _ alter: @escaping @Sendable (inout AlteredJournal) -> Void) {
-        (self.rule, self.fault) = (rule, fault)
-        make = {
-            var journal = AlteredJournal()
-            alter(&journal)
-            return journal
-        }
-    }
-
-    var testDescription: String { fault }
+/// Journals that each break a rule of ``SessionJournalContract``.
+private enum JournalMutants {
+    typealias Mutant = ContractMutant<AlteredJournal>
 
     static let all = [
-        JournalMutant("an empty journal returns an empty entry", by: "a journal that has seen a session") {
+        Mutant("an empty journal returns an empty entry", by: "a journal that has seen a session") {
             $0.onRead = { journal in
                 let entry = try await journal.base.read()
                 return entry.isEmpty ? SessionJournalEntry(seen: SessionSighting(session: SessionID())) : entry
@@ -83,19 +67,19 @@ struct JournalMutant: Sendable, CustomTestStringConvertible {
         fieldwise("forgets an end of an earlier version") { entry in
             entry = SessionJournalEntry(seen: entry.seen, pending: entry.pending)
         },
-        JournalMutant("an update is given what was written, and an empty entry removes it", by: "reading nothing") {
+        Mutant("an update is given what was written, and an empty entry removes it", by: "reading nothing") {
             $0.onUpdate = { journal, change in
                 try await journal.base.update { _ in change(.success(SessionJournalEntry())) }
             }
         },
-        JournalMutant("concurrent updates of several journals lose nothing", by: "an update in two steps") {
+        Mutant("concurrent updates of several journals lose nothing", by: "an update in two steps") {
             $0.onUpdate = { journal, change in
                 let new = change(.success(try await journal.base.read()))
                 for _ in 1...5 { await Task.yield() }
                 return try await journal.base.update { _ in new }
             }
         },
-        JournalMutant("an update whose task is cancelled leaves the old entry or the new one", by: "a removal first") {
+        Mutant("an update whose task is cancelled leaves the old entry or the new one", by: "a removal first") {
             $0.onUpdate = { journal, change in
                 let new = change(.success(try await journal.base.read()))
                 // The second update of a rule waits until it is cancelled.
@@ -105,14 +89,14 @@ struct JournalMutant: Sendable, CustomTestStringConvertible {
                 return try await journal.base.update { _ in new }
             }
         },
-        JournalMutant("what a second journal over the same storage writes is read, and reported", by: "a copy") {
+        Mutant("what a second journal over the same storage writes is read, and reported", by: "a copy") {
             $0.onReopen = { journal in
                 var copy = journal
                 copy.base = MemorySessionJournal(holding: journal.base.entry)
                 return copy
             }
         },
-        JournalMutant("a damaged entry makes a read throw `corrupt`, until an update replaces it", by: "emptiness") {
+        Mutant("a damaged entry makes a read throw `corrupt`, until an update replaces it", by: "emptiness") {
             $0.onRead = { journal in
                 do { return try await journal.base.read() } catch let error as TokenStoreError {
                     if error.code == .corrupt { return SessionJournalEntry() }
@@ -120,15 +104,15 @@ struct JournalMutant: Sendable, CustomTestStringConvertible {
                 }
             }
         },
-        JournalMutant("G14: an unavailable journal throws, and loses nothing", by: "`try?` in update") {
+        Mutant("G14: an unavailable journal throws, and loses nothing", by: "`try?` in update") {
             $0.onUpdate = { (try? await $0.base.update($1)) ?? SessionJournalEntry() }
         },
     ]
 
     private static func fieldwise(
         _ fault: String, _ alter: @escaping @Sendable (inout SessionJournalEntry) -> Void
-    ) -> JournalMutant {
-        JournalMutant("what is written is read again, field by field", by: "a journal that \(fault)") {
+    ) -> Mutant {
+        Mutant("what is written is read again, field by field", by: "a journal that \(fault)") {
             $0.onRead = { journal in
                 var entry = try await journal.base.read()
                 alter(&entry)

@@ -3,9 +3,11 @@ import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
 
-extension Mutant {
-    /// Stores that each break a rule of ``SharedTokenStoreContract``.
-    static let sharedTokenStores = leases + updates + endings
+/// Stores that each break a rule of ``SharedTokenStoreContract``.
+enum SharedTokenStoreMutants {
+    typealias Mutant = ContractMutant<AlteredTokenStore>
+
+    static let all = leases + updates + endings
 
     private static let leases = [
         Mutant("a free lease is taken immediately, with a limit of zero too", by: "a limit read before the lock") {
@@ -17,7 +19,7 @@ extension Mutant {
         Mutant("a store whose lease is held can be read and written without a lease", by: "a save that takes it") {
             $0.onSave = { store, bundle in
                 let lease = try await store.storage.lease(waitingAtMost: .zero)
-                try await store.saveProperly(bundle)
+                try await store.proper.save(bundle)
                 await lease.release()
             }
         },
@@ -136,7 +138,7 @@ extension Mutant {
         Mutant("the next sign-in replaces an ended session", by: "an ending that cannot be replaced") { store in
             store.onSave = { store, bundle in
                 if case .tombstone = store.storage.content { throw TokenStoreError(.superseded, reason: "ended") }
-                try await store.saveProperly(bundle)
+                try await store.proper.save(bundle)
             }
         },
         Mutant("`changes` reports each write of another view after the access", by: "a store without reports") {

@@ -11,7 +11,7 @@ import Testing
         try await Self.checkTokenStore(timeLimit: TokenStoreContract.timeLimit) { AlteredTokenStore() }
         try await Self.checkSharedTokenStore(timeLimit: TokenStoreContract.timeLimit) { AlteredTokenStore() }
         // A store that codes its bundles once more, as the mutants of fields do.
-        let coding = Mutant.fieldwise("none") { $0 }
+        let coding = TokenStoreMutants.fieldwise("none") { $0 }
         try await Self.checkTokenStore(timeLimit: TokenStoreContract.timeLimit, coding.make)
     }
 
@@ -27,32 +27,25 @@ import Testing
             }
             store.onSave = { store, bundle in
                 if bundle.generation == 5 { for _ in 1...100 { await Task.yield() } }
-                try await store.saveProperly(bundle)
+                try await store.proper.save(bundle)
             }
             return store
         }
     }
 
-    private static func expect(
-        _ mutant: Mutant, toBreakItsRuleOf check: (Duration, () -> AlteredTokenStore) async throws -> Void
-    ) async {
-        let violation = await #expect(throws: ContractViolation.self) { try await check(timeLimit, mutant.make) }
-        #expect(violation?.brokenRules.map(\.name).contains(mutant.rule) == true, "\(violation as Any)")
+    @Test(arguments: TokenStoreMutants.all)
+    func `each rule of a token store is broken by its mutant`(mutant: TokenStoreMutants.Mutant) async {
+        await mutant.expectViolation { try await Self.checkTokenStore(timeLimit: Self.timeLimit, $0) }
     }
 
-    @Test(arguments: Mutant.tokenStores)
-    func `each rule of a token store is broken by its mutant`(mutant: Mutant) async {
-        await Self.expect(mutant, toBreakItsRuleOf: Self.checkTokenStore)
-    }
-
-    @Test(arguments: Mutant.sharedTokenStores)
-    func `each rule of a shared token store is broken by its mutant`(mutant: Mutant) async {
-        await Self.expect(mutant, toBreakItsRuleOf: Self.checkSharedTokenStore)
+    @Test(arguments: SharedTokenStoreMutants.all)
+    func `each rule of a shared token store is broken by its mutant`(mutant: SharedTokenStoreMutants.Mutant) async {
+        await mutant.expectViolation { try await Self.checkSharedTokenStore(timeLimit: Self.timeLimit, $0) }
     }
 
     @Test func `every rule has a mutant, and a name of its own`() {
-        #expect(Set(Mutant.tokenStores.map(\.rule)) == Set(TokenStoreContract.rules))
-        #expect(Set(Mutant.sharedTokenStores.map(\.rule)) == Set(SharedTokenStoreContract.rules))
+        #expect(Set(TokenStoreMutants.all.map(\.rule)) == Set(TokenStoreContract.rules))
+        #expect(Set(SharedTokenStoreMutants.all.map(\.rule)) == Set(SharedTokenStoreContract.rules))
         let names = TokenStoreContract.rules + SharedTokenStoreContract.rules
         #expect(Set(names).count == names.count)
     }
@@ -62,15 +55,15 @@ import Testing
             try await Self.checkTokenStore(timeLimit: TokenStoreContract.timeLimit) {
                 var store = AlteredTokenStore()
                 store.onDelete = { _ in }
-                store.onLoad = { store in try? await store.loadProperly() }
+                store.onLoad = { store in try? await store.proper.load() }
                 return store
             }
         }
-        #expect(violation?.contract == "TokenStoreContract" && violation?.subject == "AlteredTokenStore")
         let rules = violation?.brokenRules.map(\.name) ?? []
         #expect(rules.contains("a deleted bundle is gone"))
-        #expect(rules.contains("G14: an unavailable store throws; it does not return nil"))
-        #expect(violation?.description.contains("load returned nil and threw nothing") == true)
+        let text = "\(try #require(violation))"
+        #expect(text.hasPrefix("AlteredTokenStore breaks \(rules.count) of the rules of TokenStoreContract:"))
+        #expect(text.contains("G14: an unavailable store throws; it does not return nil: load returned nil"))
     }
 
     @Test func `an error of the factory is rethrown, and is not a violation`() async {

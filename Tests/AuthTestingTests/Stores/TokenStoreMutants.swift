@@ -2,9 +2,11 @@ import AuthInterface
 import AuthTesting
 import Foundation
 
-extension Mutant {
-    /// Stores that each break a rule of ``TokenStoreContract``.
-    static let tokenStores = fields + texts + others
+/// Stores that each break a rule of ``TokenStoreContract``.
+enum TokenStoreMutants {
+    typealias Mutant = ContractMutant<AlteredTokenStore>
+
+    static let all = fields + texts + others
 
     /// Fields of a stored bundle, each of which a store forgets.
     private static let fields = [
@@ -27,11 +29,11 @@ extension Mutant {
 
     private static let others = [
         Mutant("an empty store returns no bundle", by: "an empty store that returns an empty bundle") { store in
-            store.onLoad = { try await $0.loadProperly() ?? TokenBundle(accessToken: "", refreshToken: nil) }
+            store.onLoad = { try await $0.proper.load() ?? TokenBundle(accessToken: "", refreshToken: nil) }
         },
         Mutant("loading changes nothing", by: "a store that returns its bundle once") { store in
             store.onLoad = { store in
-                let bundle = try await store.loadProperly()
+                let bundle = try await store.proper.load()
                 await store.storage.delete()
                 return bundle
             }
@@ -40,23 +42,23 @@ extension Mutant {
             store.shown = "holds contract-access-1"
         },
         Mutant("a save replaces what was saved before", by: "a store that ignores a duplicate") { store in
-            store.onSave = { if $0.storage.bundle == nil { try await $0.saveProperly($1) } }
+            store.onSave = { if $0.storage.bundle == nil { try await $0.proper.save($1) } }
         },
         Mutant("the same bundle can be saved twice", by: "a store that refuses a duplicate") { store in
             store.onSave = { store, bundle in
                 if store.storage.bundle == bundle { throw TokenStoreError(.unavailable, reason: "duplicate item") }
-                try await store.saveProperly(bundle)
+                try await store.proper.save(bundle)
             }
         },
         Mutant("a deleted bundle is gone", by: "a store that deletes nothing") { $0.onDelete = { _ in } },
         Mutant("deleting nothing, or twice, is no error", by: "a store that fails to delete nothing") { store in
             store.onDelete = { store in
                 if store.storage.bundle == nil { throw TokenStoreError(.unavailable, reason: "item not found") }
-                try await store.deleteProperly()
+                try await store.proper.delete()
             }
         },
         Mutant("a bundle can be saved after a delete", by: "a store that stays deleted") { store in
-            store.onSave = { if !$0.storage.events.contains(.delete) { try await $0.saveProperly($1) } }
+            store.onSave = { if !$0.storage.events.contains(.delete) { try await $0.proper.save($1) } }
         },
         Mutant("concurrent saves leave one of the bundles, whole", by: "a store that keeps two items") { store in
             store.onSave = { store, bundle in
@@ -84,14 +86,14 @@ extension Mutant {
             }
         },
         Mutant("G14: an unavailable store throws; it does not return nil", by: "`try?` in load") { store in
-            store.onLoad = { try? await $0.loadProperly() }
+            store.onLoad = { try? await $0.proper.load() }
         },
         Mutant("a save or delete that fails throws", by: "`try?` in save") { store in
-            store.onSave = { try? await $0.saveProperly($1) }
+            store.onSave = { try? await $0.proper.save($1) }
         },
         Mutant("G17: no error shows a token", by: "an error that quotes the bundle") { store in
             store.onSave = { store, bundle in
-                guard store.isUnavailable else { return try await store.saveProperly(bundle) }
+                guard store.isUnavailable else { return try await store.proper.save(bundle) }
                 throw TokenStoreError(.unavailable, reason: "could not write \(bundle.accessToken)")
             }
         },
@@ -103,7 +105,7 @@ extension Mutant {
     ) -> Mutant {
         Mutant("what is saved is loaded again, field by field", by: "\(fault) \(path)") { store in
             store.onLoad = { store in
-                guard let bundle = try await store.loadProperly() else { return nil }
+                guard let bundle = try await store.proper.load() else { return nil }
                 let fields = try JSONSerialization.jsonObject(with: JSONEncoder().encode(bundle))
                 let changed =
                     changing(path.split(separator: ".").map(String.init)[...], of: fields, change) ?? [String: Any]()

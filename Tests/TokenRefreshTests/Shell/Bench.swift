@@ -14,6 +14,11 @@ final class Bench: Sendable {
     enum StoreKind: CaseIterable, Sendable {
         case own
         case shared
+
+        /// The store as the engine sees it.
+        func view(of store: some SharedTokenStore) -> any TokenStore {
+            self == .shared ? store : OwnTokenStore(base: store)
+        }
     }
 
     let server: RotatingTokenServer
@@ -21,8 +26,15 @@ final class Bench: Sendable {
     let store: FaultyTokenStore<RecordingTokenStore>
     let revocation = RecordingRevocation()
     let clock: ManualTimeSource
+    let activity = ManualActivity()
     let events = EventLog()
-    let engine: TokenRefreshCoordinator
+    private let kept: Locked<TokenRefreshCoordinator?>
+
+    /// The engine, which is not released yet.
+    var engine: TokenRefreshCoordinator {
+        guard let engine = kept.withLock({ $0 }) else { preconditionFailure("the engine was released") }
+        return engine
+    }
 
     convenience init(
         _ kind: StoreKind = .own, holding bundle: TokenBundle? = nil, lifetime: Duration? = .seconds(86_400)
@@ -33,17 +45,18 @@ final class Bench: Sendable {
             clock)
     }
 
-    /// A process over the store of a device.
+    /// A process over the store of a device, of a user or of a client that signs no user in.
     init(
         _ kind: StoreKind, over base: RecordingTokenStore, _ server: RotatingTokenServer, _ clock: ManualTimeSource,
-        journal: (any SessionJournal)? = nil
+        journal: (any SessionJournal)? = nil, isClient: Bool = false
     ) {
         (self.server, self.clock) = (server, clock)
-        handler = ScriptedRefreshHandler(server: server)
+        handler = ScriptedRefreshHandler(otherwise: isClient ? .client : .rotate, server: server)
         store = FaultyTokenStore(base)
-        engine = TokenRefreshCoordinator(
-            over: kind == .shared ? store : OwnTokenStore(base: store), handler, journal: journal,
-            revocation: revocation, clock: clock, events: events)
+        kept = Locked(
+            TokenRefreshCoordinator(
+                over: kind.view(of: store), isClient ? ClientHandler(script: handler) : handler, journal: journal,
+                revocation: revocation, clock: clock, activity: activity, events: events))
     }
 
     /// A bench where ada has signed in and is stored.
@@ -61,9 +74,18 @@ final class Bench: Sendable {
         clock.advance(by: start - clock.uptime)
     }
 
+    /// Releases the engine, which its work under way may keep, and waits until it is deallocated.
+    func releaseEngine(while action: () async throws -> Void = {}) async throws {
+        weak let engine = kept.withLock { $0 }
+        kept.withLock { $0 = nil }
+        try await action()
+        try await until { engine == nil }
+    }
+
     /// The engine of another process with the same store.
     func other() -> TokenRefreshCoordinator { TokenRefreshCoordinator(over: store, handler, clock: clock) }
 
+    @discardableResult
     func signIn(_ user: String = "ada") async throws -> SessionToken {
         try await engine.signIn(server.signIn(user))
         return try await engine.token()
@@ -107,7 +129,7 @@ extension TokenRefreshCoordinator {
     ) {
         self.init(
             store: store, handler: handler, journal: journal, revocation: revocation, clock: clock,
-            activity: activity, observer: { events.append($0) })
+            activity: activity, observer: { events.record($0.name) })
     }
 }
 
@@ -156,9 +178,7 @@ extension Task where Success == SessionToken, Failure == any Error {
     func outcome() async -> String {
         switch await withTaskCancellationHandler(operation: { await result }, onCancel: { cancel() }) {
         case .success(let token): token.name
-        case .failure(let error as AuthenticationError): error.code.rawValue
-        case .failure(is CancellationError): "cancelled"
-        case .failure(let error): "\(error)"
+        case .failure(let error): code(of: error)
         }
     }
 }
@@ -176,11 +196,12 @@ func code(of call: () async throws -> Void) async -> String? {
     do {
         try await call()
         return nil
-    } catch let error as AuthenticationError {
-        return error.code.rawValue
-    } catch is CancellationError {
-        return "cancelled"
     } catch {
-        return "\(error)"
+        return code(of: error)
     }
+}
+
+private func code(of error: any Error) -> String {
+    if error is CancellationError { return "cancelled" }
+    return (error as? AuthenticationError)?.code.rawValue ?? "\(error)"
 }

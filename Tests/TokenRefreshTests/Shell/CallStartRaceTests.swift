@@ -1,6 +1,5 @@
 import AuthInterface
 import AuthTesting
-import ConcurrencyPrimitives
 import ContractTesting
 import TestSupport
 import Testing
@@ -14,19 +13,16 @@ import Testing
 
     /// A refresh that connects until the gate opens, and then asks whether it may start. Its handler may read the state
     /// of the session as its call is cancelled.
-    private func connecting(_ activity: ManualActivity = ManualActivity()) async throws -> (
-        engine: TokenRefreshCoordinator, bench: Bench, waiter: Task<String?, Never>
-    ) {
+    private func connecting() async throws -> (bench: Bench, waiter: Task<String?, Never>) {
         let bench = try await Bench.signedIn(.shared)
         await bench.engine.settle()
-        let reading = Locked<TokenRefreshCoordinator?>(nil)
         bench.handler.add(
             .custom { [gate, cancelled] request, server in
                 request.startPermit?.adopt()
                 await withTaskCancellationHandler {
                     await gate.pass()
                 } onCancel: {
-                    _ = reading.withLock { $0 }?.state
+                    _ = bench.engine.state
                     cancelled.open()
                 }
                 guard request.startPermit?.start() ?? true else {
@@ -34,35 +30,32 @@ import Testing
                 }
                 return try server.refresh(request)
             })
-        let engine = TokenRefreshCoordinator(over: bench.store, bench.handler, clock: bench.clock, activity: activity)
-        reading.withLock { $0 = engine }
-        let waiter = Task { await code { try await engine.refresh() } }
+        let waiter = Task { await code { try await bench.engine.refresh() } }
         try await gate.arrivals(atLeast: 1)
-        return (engine, bench, waiter)
+        return (bench, waiter)
     }
 
     @Test func `A process that was stopped before the first byte does not call, and its intent goes`() async throws {
-        let (engine, bench, waiter) = try await connecting()
+        let (bench, waiter) = try await connecting()
         #expect(bench.store.base.bundle?.refreshIntent != nil)
         // No timer fires while it is stopped.
         bench.clock.advance(by: .seconds(31))
         gate.open()
         #expect(await waiter.value == "refreshUnavailable")
-        try await until { bench.store.base.bundle?.refreshIntent == nil && !engine.status.isRefreshing }
+        try await until { bench.store.base.bundle?.refreshIntent == nil && !bench.engine.status.isRefreshing }
         #expect(bench.server.rotations == 0)
         bench.clock.advance(by: .seconds(60))
-        try await engine.refresh()
+        try await bench.engine.refresh()
         #expect(bench.handler.mostAtOnce == 1 && bench.server.reuses == 0)
         #expect(Set(bench.handler.calls.map(\.idempotencyKey)).count == 1)
     }
 
     @Test func `A suspension withdraws a call that connects, and releases the lease at once`() async throws {
-        let activity = ManualActivity()
-        let (_, bench, waiter) = try await connecting(activity)
-        activity.expire()
+        let (bench, waiter) = try await connecting()
+        bench.activity.expire()
         try await cancelled.passUnlessCancelled()
         #expect(await waiter.value == "refreshUnavailable")
-        try await until { activity.running == 0 }
+        try await until { bench.activity.running == 0 }
         #expect(bench.store.base.bundle?.refreshIntent == nil)
         let other = try await bench.store.lease(waitingAtMost: .seconds(30))
         await other.release()
@@ -72,11 +65,11 @@ import Testing
     }
 
     @Test func `A sign-out withdraws a call that connects`() async throws {
-        let (engine, bench, waiter) = try await connecting()
-        try await engine.signOut()
+        let (bench, waiter) = try await connecting()
+        try await bench.engine.signOut()
         _ = await waiter.value
         gate.open()
-        #expect(await engine.settle())
+        #expect(await bench.engine.settle())
         #expect(bench.server.rotations == 0)
     }
 }

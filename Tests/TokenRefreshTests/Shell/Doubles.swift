@@ -39,11 +39,10 @@ extension ForwardingStore {
 }
 
 /// A shared store that always gives the same lease.
-protocol OneLeaseStore: ForwardingStore {
-    var held: KeptLease { get }
-}
+struct OneLeaseStore: ForwardingStore {
+    let base: FaultyTokenStore<RecordingTokenStore>
+    let held: KeptLease
 
-extension OneLeaseStore {
     func lease(
         waitingAtMost limit: Duration,
         whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
@@ -53,24 +52,66 @@ extension OneLeaseStore {
 /// A lease that its store keeps, so that only a release ends it, and that has a fixed `mayStillCall`.
 final class KeptLease: TokenStoreLease {
     let identity: String?
-    let released = Gate()
+    /// Each release arrives here.
+    let released = Gate(isOpen: true)
     let lost = Locked(false)
     private let ownersMayCall: Bool
-    private let count = Locked(0)
 
     init(_ identity: String = "kept", ownersMayCall: Bool = false) {
         self.identity = identity
         self.ownersMayCall = ownersMayCall
     }
 
-    var releases: Int { count.withLock { $0 } }
     var isLost: Bool { lost.withLock { $0 } }
 
     func mayStillCall(_ intent: RefreshIntent) -> Bool { ownersMayCall }
 
-    func release() async {
-        count.withLock { $0 += 1 }
-        released.open()
+    func release() async { await released.pass() }
+}
+
+/// The handler of a client for itself, without a refresh token.
+struct ClientHandler: TokenRefreshHandler {
+    let script: ScriptedRefreshHandler
+    var needsRefreshToken: Bool { false }
+
+    func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
+        try await script.refresh(request)
+    }
+}
+
+extension ScriptedRefreshHandler.Response {
+    /// The next token of a client: `access-job1-0`, then `access-job2-0`.
+    static let client = custom { _, server in
+        var tokens = server.signIn("job")
+        tokens.refreshToken = nil
+        return tokens
+    }
+}
+
+/// An actor that notices when others run while it waits for a token: then the call has suspended it.
+actor Witness {
+    private var isAsking = false
+    private(set) var suspensions = 0
+
+    /// Asks for a token again and again, while others run.
+    nonisolated func watch(_ provider: some TokenProvider) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<2_000 {
+                group.addTask { try await self.ask(provider) }
+                group.addTask { await self.pass() }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    func ask(_ provider: some TokenProvider) async throws {
+        isAsking = true
+        _ = try await provider.token()
+        isAsking = false
+    }
+
+    func pass() {
+        if isAsking { suspensions += 1 }
     }
 }
 
@@ -106,11 +147,11 @@ final class ManualActivity: ExpiringActivity {
     }
 }
 
-/// A revocation that works, hangs or fails, and records its calls.
+/// A revocation that works, or does what a test says, and records its calls.
 final class RecordingRevocation: TokenRevocationHandler {
     private let told = Locked<[TokenBundle]>([])
     private let isNarrow = Locked(true)
-    private let script = Locked<(gate: Gate?, error: (any Error)?)>((nil, nil))
+    private let script = Locked<@Sendable () async throws -> Void>({})
     private let cancelled = Gate(isOpen: true)
 
     /// What was revoked, by its access token: `ada1 g1`.
@@ -129,46 +170,37 @@ final class RecordingRevocation: TokenRevocationHandler {
         try await cancelled.arrivals(atLeast: count)
     }
 
+    /// From now on calls do this.
+    func onCall(_ body: @escaping @Sendable () async throws -> Void) { script.withLock { $0 = body } }
+
     /// From now on calls wait at a gate, and ignore their cancellation.
     func hold() -> Gate {
         let gate = Gate()
-        script.withLock { $0.gate = gate }
+        onCall { await gate.pass() }
         return gate
     }
 
-    func fail(with error: any Error) {
-        script.withLock { $0.error = error }
-    }
+    func fail(with error: any Error) { onCall { throw error } }
 
     func revoke(_ tokens: TokenBundle) async throws {
         told.withLock { $0.append(tokens) }
-        let (gate, error) = script.withLock { $0 }
-        await withTaskCancellationHandler {
-            await gate?.pass()
+        let call = script.withLock { $0 }
+        try await withTaskCancellationHandler {
+            try await call()
         } onCancel: { [cancelled] in
             Task { await cancelled.pass() }
         }
-        if let error { throw error }
     }
 }
 
-/// What an engine reported, and a way to wait for it.
-final class EventLog: Sendable {
-    private let events = Locked<[SessionEvent]>([])
+/// The names of the events that an engine reported.
+typealias EventLog = Recorder<String>
 
-    /// The events so far, by name.
-    var names: [String] { events.withLock { $0.map(\.name) } }
-
-    func append(_ event: SessionEvent) { events.withLock { $0.append(event) } }
-
-    func count(_ name: String) -> Int {
-        names.count { $0 == name }
-    }
+extension Recorder where Value == String {
+    func count(_ name: String) -> Int { values.count { $0 == name } }
 
     /// Waits until an event of this name has been reported.
-    func first(_ name: String) async throws {
-        try await until { count(name) > 0 }
-    }
+    func first(_ name: String) async throws { try await until { count(name) > 0 } }
 }
 
 extension SessionEvent {

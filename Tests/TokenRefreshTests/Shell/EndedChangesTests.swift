@@ -87,4 +87,18 @@ import Testing
         store.recover(.watch)
         try await clock.advance(by: .seconds(1), until: { engine.status.isWatched })
     }
+
+    @Test func `A store whose streams of changes have lasted counts as watched`() async throws {
+        let (store, clock) = (FaultyTokenStore(RecordingTokenStore(holding: .fixture())), ManualTimeSource())
+        let engine = TokenRefreshCoordinator(over: store, clock: clock)
+        _ = try await engine.token()
+        for count in 1...3 {
+            try await until { store.calls(.watch) == count }
+            clock.advance(by: .seconds(10))
+            // It ends the stream that is open, and no later one.
+            store.fail(.watch, times: 0)
+            try await clock.advance(by: .milliseconds(100), until: { store.calls(.watch) > count })
+        }
+        #expect(engine.status.isWatched)
+    }
 }

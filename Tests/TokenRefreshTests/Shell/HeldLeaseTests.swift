@@ -11,21 +11,13 @@ import Testing
 
 /// Rules 2 and 4: what the engine does with the lease of a shared store.
 @Suite(.timeLimit(.minutes(10))) struct HeldLeaseTests {
-    /// A shared store that gives one lease.
-    private struct WatchedStore: OneLeaseStore {
-        let base: FaultyTokenStore<RecordingTokenStore>
-        let held: KeptLease
-    }
-
-    private func store(_ bundle: TokenBundle, ownersMayCall: Bool = false) -> WatchedStore {
-        WatchedStore(
-            base: FaultyTokenStore(RecordingTokenStore(holding: bundle)),
-            held: KeptLease(ownersMayCall: ownersMayCall)
-        )
+    private func store(_ bundle: TokenBundle = .fixture(), ownersMayCall: Bool = false) -> OneLeaseStore {
+        OneLeaseStore(
+            base: FaultyTokenStore(RecordingTokenStore(holding: bundle)), held: KeptLease(ownersMayCall: ownersMayCall))
     }
 
     /// An engine whose call waits at a gate with its response.
-    private func refreshing(_ store: WatchedStore, _ activity: ManualActivity = ManualActivity()) async throws -> (
+    private func refreshing(_ store: OneLeaseStore, _ activity: ManualActivity) async throws -> (
         engine: TokenRefreshCoordinator, gate: Gate, refresh: Task<String?, Never>
     ) {
         let gate = Gate()
@@ -34,15 +26,6 @@ import Testing
         let refresh = Task { await code { try await engine.refresh() } }
         try await gate.arrivals(atLeast: 1)
         return (engine, gate, refresh)
-    }
-
-    @Test func `Rule 2: a lease is released, and its activity ends, when its refresh has ended`() async throws {
-        let (store, activity) = (store(.fixture()), ManualActivity())
-        let engine = TokenRefreshCoordinator(over: store, activity: activity)
-        try await engine.refresh()
-        try await store.held.released.passUnlessCancelled()
-        try await until { activity.running == 0 }
-        #expect(store.base.base.bundle?.generation == 1)
     }
 
     @Test(arguments: [false, true])
@@ -87,27 +70,30 @@ import Testing
         #expect(engine.status.leaseHolder == nil)
     }
 
-    @Test func `Rule 2: an engine that is released keeps the lease until its tokens are stored`() async throws {
-        let (store, clock) = (store(.fixture()), ManualTimeSource())
+    @Test func `Rule 2: an engine that is released keeps the lease, and its activity, until its tokens are stored`()
+        async throws
+    {
+        let (store, clock, activity) = (store(), ManualTimeSource(), ManualActivity())
         store.base.fail(.save, times: 4)
         weak var released: TokenRefreshCoordinator?
         do {
-            let engine = TokenRefreshCoordinator(over: store, clock: clock)
+            let engine = TokenRefreshCoordinator(over: store, clock: clock, activity: activity)
             released = engine
             try await engine.refresh()
         }
         // Other timers sleep on the clock, too: what is waited for is the next save.
         for failures in 1...4 {
-            #expect(store.held.releases == 0 && store.base.base.bundle?.generation == 0)
+            #expect(
+                store.held.released.arrivals == 0 && activity.running == 1 && store.base.base.bundle?.generation == 0)
             try await clock.advance(by: .milliseconds(100), until: { store.base.calls(.save) > failures })
         }
-        try await store.held.released.passUnlessCancelled()
+        try await store.held.released.arrivals(atLeast: 1)
         #expect(store.base.base.bundle?.generation == 1)
-        try await until { released == nil }
+        try await until { released == nil && activity.running == 0 }
     }
 
     @Test func `Rule 4: no call is made once the lease is known to be lost`() async throws {
-        let store = store(.fixture())
+        let store = store()
         let recording = store.base.hold(.record, .after)
         let handler = ScriptedRefreshHandler()
         let engine = TokenRefreshCoordinator(over: store, handler)
@@ -116,19 +102,19 @@ import Testing
         store.held.lost.withLock { $0 = true }
         recording.open()
         #expect(await refresh.value == "refreshUnavailable")
-        try await store.held.released.passUnlessCancelled()
+        try await store.held.released.arrivals(atLeast: 1)
         #expect(handler.calls.isEmpty)
     }
 
     @Test func `Rule 4: an activity that expires before the lease is taken causes no call, and holds no lease`()
         async throws
     {
-        let (store, activity) = (store(.fixture()), ManualActivity())
+        let (store, activity) = (store(), ManualActivity())
         activity.expireAtOnce()
         let handler = ScriptedRefreshHandler()
         let engine = TokenRefreshCoordinator(over: store, handler, activity: activity)
         #expect(await code { try await engine.refresh() } == "refreshUnavailable")
-        try await store.held.released.passUnlessCancelled()
+        try await store.held.released.arrivals(atLeast: 1)
         try await until { activity.running == 0 }
         #expect(handler.calls.isEmpty)
     }
@@ -136,10 +122,10 @@ import Testing
     @Test func `Rule 4: an activity that expires during a call marks the intent and releases the lease`()
         async throws
     {
-        let (store, activity) = (store(.fixture()), ManualActivity())
+        let (store, activity) = (store(), ManualActivity())
         let (_, gate, refresh) = try await refreshing(store, activity)
         activity.expire()
-        try await store.held.released.passUnlessCancelled()
+        try await store.held.released.arrivals(atLeast: 1)
         try await until { activity.running == 0 }
         #expect(store.base.base.bundle?.refreshIntent?.isAbandoned == true)
         gate.open()
@@ -150,21 +136,21 @@ import Testing
     func `Rule 4: the call of another engine of the process counts as that of another process`(
         isSuspended: Bool
     ) async throws {
-        let (store, activity) = (store(.fixture()), ManualActivity())
+        let (store, activity) = (store(), ManualActivity())
         let (_, gate, refresh) = try await refreshing(store, activity)
         if isSuspended {
             activity.expire()
-            try await store.held.released.passUnlessCancelled()
+            try await store.held.released.arrivals(atLeast: 1)
         } else {
             store.held.lost.withLock { $0 = true }
         }
 
-        let next = WatchedStore(base: store.base, held: KeptLease(ownersMayCall: !isSuspended))
+        let next = OneLeaseStore(base: store.base, held: KeptLease(ownersMayCall: !isSuspended))
         let others = ScriptedRefreshHandler()
         let other = TokenRefreshCoordinator(over: next, others)
         #expect(await code { try await other.refresh() } == "refreshUnavailable")
         #expect(others.calls.isEmpty)
-        try await next.held.released.passUnlessCancelled()
+        try await next.held.released.arrivals(atLeast: 1)
         gate.open()
         #expect(await refresh.value == nil)
         try await until { store.base.base.bundle?.generation == 1 }

@@ -3,84 +3,19 @@ import AuthTesting
 import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
-import Storage
 import TestSupport
 import Testing
 
 @testable import TokenRefresh
 
-/// G30 and S23, with files on a disk and with doubles.
+/// G26, G30, G37: a journal that hangs, fails or is damaged.
 @Suite(.timeLimit(.minutes(10))) struct JournalRaceTests {
-    private let temporary = TemporaryFolder()
-    private let server = RotatingTokenServer(lifetime: .seconds(86_400))
-
-    /// A program over the files of one user. Each start is another process. Its time stands still, so that the limits
-    /// of the journal and the store do not pass on a busy machine.
-    private func start(
-        tokens: URL, journal: URL, _ revocation: RecordingRevocation = .init(),
-        prepare: (FaultyTokenStore<FileTokenStore>) -> Void = { _ in }
-    ) -> TokenRefreshCoordinator {
-        let store = FaultyTokenStore(FileTokenStore(folder: tokens))
-        prepare(store)
-        return TokenRefreshCoordinator(
-            store: store, handler: ScriptedRefreshHandler(server: server),
-            journal: FileSessionJournal(folder: journal, storeName: "files"), revocation: revocation,
-            clock: ManualTimeSource())
-    }
-
-    @Test func `S23: a sign-out that the store does not take is completed by the next start, and revoked`() async throws
-    {
-        let (tokens, journal) = (temporary.fresh(), temporary.fresh())
-        let session = start(tokens: tokens, journal: journal) { $0.fail(.delete) }
-        try await session.signIn(server.signIn("ada"))
-        try await session.signOut()
-        #expect(session.status.isSignOutPending && !session.status.isStored)
-        // The process is killed here: its store never takes the sign-out.
-
-        let revocation = RecordingRevocation()
-        let next = start(tokens: tokens, journal: journal, revocation)
-        #expect(try await next.restore() == .signedOut(.byUser))
-        await next.settle()
-        #expect(revocation.revoked.count == 1)
-        guard case .tombstone(let end) = try await FileTokenStore(folder: tokens).read() else {
-            Issue.record("the tokens are still stored")
-            return
-        }
-        #expect(end.reason == .byUser)
-        let last = start(tokens: tokens, journal: journal)
-        #expect(try await last.restore() == .signedOut(.byUser))
-    }
-
-    @Test func `S23: tokens that were deleted behind the program's back are lost, and signed in when they come back`()
-        async throws
-    {
-        let (tokens, journal) = (temporary.fresh(), temporary.fresh())
-        let session = start(tokens: tokens, journal: journal)
-        try await session.signIn(server.signIn("ada"))
-        await session.settle()
-        let file = tokens.appendingPathComponent("default.json")
-        let kept = try Data(contentsOf: file)
-        try FileManager.default.removeItem(at: file)
-
-        let next = start(tokens: tokens, journal: journal)
-        guard case .signedOut(.lost(let sighting?)) = try await next.restore() else {
-            Issue.record("\(next.state)")
-            return
-        }
-        #expect(sighting.store == "files" && sighting.date != nil)
-        await next.settle()
-        #expect(!FileManager.default.fileExists(atPath: file.path), "nothing is written")
-
-        _ = FileManager.default.createFile(atPath: file.path, contents: kept, attributes: [.posixPermissions: 0o600])
-        let last = start(tokens: tokens, journal: journal)
-        #expect(try await last.restore() == session.state)
-    }
+    private let place = JournaledPlace()
 
     @Test(arguments: Bench.StoreKind.allCases)
     func `G26, G30: a journal that hangs delays a sign-out by half of the store's limit, and gets no second call`(
         kind: Bench.StoreKind
     ) async throws {
-        let place = JournaledPlace()
         let process = try await place.signedIn(kind)
         let (gate, start) = (place.journal.hold(), place.clock.uptime)
         let end = Task { try await process.engine.signOut() }
@@ -106,7 +41,6 @@ import Testing
     @Test func `G26, G30: a journal that hangs hides no sign-in that the store holds, and is waited for once`()
         async throws
     {
-        let place = JournaledPlace()
         let ahead = TokenBundle.stored("bob", 0, ordinal: SessionOrdinal(at: place.clock.date + 86_400))
         await place.base.save(ahead)
         let (gate, process) = (place.journal.hold(), place.start(.shared))
@@ -124,7 +58,6 @@ import Testing
     @Test func `G37: no request and no sign-in fails because the journal hangs, and what it missed is noted later`()
         async throws
     {
-        let place = JournaledPlace()
         let (gate, process) = (place.journal.hold(), place.start(.shared))
         let signIn = Task { try await process.engine.signIn(place.login("ada")) }
         try await place.clock.advance(by: .milliseconds(100), until: { process.engine.validToken != nil })
@@ -143,7 +76,6 @@ import Testing
     func `G30: without the journal nothing is restored, and a later read does without it, with an event`(
         kind: Bench.StoreKind
     ) async throws {
-        let place = JournaledPlace()
         let session = try await place.signedIn(kind).engine.state
         place.journal.fail()
         let next = place.start(kind)
@@ -163,7 +95,6 @@ import Testing
 
     @Test(arguments: Bench.StoreKind.allCases)
     func `G30: a sign-in replaces a damaged journal, and a sign-out does not`(kind: Bench.StoreKind) async throws {
-        let place = JournaledPlace()
         let process = try await place.signedIn(kind)
         place.journal.damage()
         process.store.fail(.delete)
@@ -175,7 +106,6 @@ import Testing
     }
 
     @Test func `G18, G30: the journal is not written when a token is used or refreshed again`() async throws {
-        let place = JournaledPlace()
         let process = try await place.signedIn(.shared)
         // The check of its own sign-in is over.
         try await process.engine.refresh()

@@ -10,9 +10,10 @@ import Testing
 
 /// G9, G29, G30: ends that the store has not taken, in the processes after it and beside it.
 @Suite(.timeLimit(.minutes(10))) struct JournaledEndTests {
+    private let place = JournaledPlace()
+
     @Test(arguments: Bench.StoreKind.allCases)
     func `EG1, G30: a sign-out before the first read survives the process`(kind: Bench.StoreKind) async throws {
-        let place = JournaledPlace()
         _ = try await place.signedIn(kind)
         let process = place.start(kind)
         for operation in [StoreOperation.load, .delete] { process.store.fail(operation) }
@@ -24,7 +25,6 @@ import Testing
     @Test func `G5, G30: a later sign-in of another process fulfils an end of the journal, which does not hit it`()
         async throws
     {
-        let place = JournaledPlace()
         let process = try await place.signedIn(.shared)
         process.store.fail(.delete)
         try await process.engine.signOut()
@@ -53,7 +53,7 @@ import Testing
     func `SE5: a sign-out that only the journal took ends other processes, with its reason where they are refused`(
         isWatched: Bool
     ) async throws {
-        let (place, gate) = (JournaledPlace(), Gate())
+        let gate = Gate()
         let process = try await place.signedIn(.shared)
         let other = place.start(.shared, journal: isWatched ? nil : UnwatchedJournal(base: place.journal))
         #expect(try await other.engine.restore() == process.engine.state)
@@ -92,7 +92,6 @@ import Testing
     func `G30: a session that a read has shown before it ended is not noted as seen again`(kind: Bench.StoreKind)
         async throws
     {
-        let place = JournaledPlace()
         let process = try await place.signedIn(kind)
         let store = process.engine.store
         let ada = try #require(place.base.bundle)
@@ -108,7 +107,6 @@ import Testing
 
     @Test(arguments: Bench.StoreKind.allCases)
     func `SE9: tokens that vanish right after their sign-in are lost`(kind: Bench.StoreKind) async throws {
-        let place = JournaledPlace()
         try await place.start(kind).engine.signIn(place.login("ada"))
         await place.base.delete()
         #expect(try await place.start(kind).engine.restore() == .signedOut(.lost()))
@@ -131,33 +129,28 @@ import Testing
     }
 
     @Test func `G30: a session is lost only where a second read finds nothing either`() async throws {
-        let place = JournaledPlace()
         let session = try await place.signedIn(.shared).engine.state
         let next = TokenRefreshCoordinator(
             over: LateStore(over: place.base), journal: place.journal, clock: place.clock)
         #expect(try await next.restore() == session)
     }
 
-    @Test func `G13, G30: in a store of one process a rejection is noted, and ends no later tokens of its session`()
-        async throws
-    {
-        for kind in Bench.StoreKind.allCases {
-            let place = JournaledPlace()
-            let process = try await place.signedIn(kind)
-            process.store.fail(.delete)
-            process.handler.add(.failure(TokenRefreshError.rejected))
-            _ = try? await process.engine.refresh()
-            guard kind == .own else {
-                #expect(place.journal.entry.pending == nil)
-                continue
-            }
-            #expect(process.engine.state == .signedOut(.expired()) && place.journal.entry.pending?.generation == 0)
-            let rejected = try #require(place.base.bundle)
-            await place.base.save(rejected.moved(to: 1))
-            #expect(try await place.start(kind).engine.restore() == .signedIn(rejected.session))
-            await place.base.save(rejected)
-            #expect(try await place.start(kind).engine.restore() == .signedOut(.expired()))
-        }
+    @Test(arguments: Bench.StoreKind.allCases)
+    func `G13, G30: in a store of one process a rejection is noted, and ends no later tokens of its session`(
+        kind: Bench.StoreKind
+    ) async throws {
+        let process = try await place.signedIn(kind)
+        process.store.fail(.delete)
+        process.handler.add(.failure(TokenRefreshError.rejected))
+        _ = try? await process.engine.refresh()
+        #expect(place.journal.entry.pending?.generation == (kind == .own ? 0 : nil))
+        guard kind == .own else { return }
+        #expect(process.engine.state == .signedOut(.expired()))
+        let rejected = try #require(place.base.bundle)
+        await place.base.save(rejected.moved(to: 1))
+        #expect(try await place.start(kind).engine.restore() == .signedIn(rejected.session))
+        await place.base.save(rejected)
+        #expect(try await place.start(kind).engine.restore() == .signedOut(.expired()))
     }
 
     /// A store with followers.
@@ -172,7 +165,6 @@ import Testing
 
     @Test(arguments: [true, false], [true, false])
     func `SE11: an end that the store refuses is published`(isSignIn: Bool, hasJournal: Bool) async throws {
-        let place = JournaledPlace()
         let store = PublishingStore(over: place.base)
         let engine = TokenRefreshCoordinator(over: store, journal: hasJournal ? place.journal : nil, clock: place.clock)
         try await engine.signIn(place.login("ada"))
@@ -183,7 +175,6 @@ import Testing
     }
 
     @Test func `SE11: a lost session is published`() async throws {
-        let place = JournaledPlace()
         let session = try await place.signedIn(.shared).engine.state
         await place.base.delete()
         let store = PublishingStore(over: place.base)

@@ -5,15 +5,17 @@ import ContractTesting
 
 @testable import TokenRefresh
 
-/// The store and the journal of one user, and the processes that use them. Time stands still, so that no limit passes
+/// The store and the journal of one user, or of a client, and the processes that use them. Time stands still, so that no limit passes
 /// on a busy machine: a process whose store or journal hangs counts as killed.
 struct JournaledPlace: Sendable {
     let clock: ManualTimeSource
     let base: RecordingTokenStore
     let journal = MemorySessionJournal()
     let server = RotatingTokenServer(lifetime: .seconds(86_400))
+    private let isClient: Bool
 
-    init() {
+    init(isClient: Bool = false) {
+        self.isClient = isClient
         clock = ManualTimeSource()
         base = RecordingTokenStore(clock: clock)
     }
@@ -23,7 +25,7 @@ struct JournaledPlace: Sendable {
 
     /// Starts a process. `journal`: how it sees the journal.
     func start(_ kind: Bench.StoreKind, journal: (any SessionJournal)? = nil) -> Bench {
-        Bench(kind, over: base, server, clock, journal: journal ?? self.journal)
+        Bench(kind, over: base, server, clock, journal: journal ?? self.journal, isClient: isClient)
     }
 
     /// A process that has signed ada in. The subject of a user is known.

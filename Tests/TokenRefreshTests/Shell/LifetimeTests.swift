@@ -7,134 +7,205 @@ import Testing
 
 @testable import TokenRefresh
 
-/// What happens to a refresh, and to the engine, when the app releases the engine.
+/// What happens to a refresh, and to the engine, when the app releases the engine, and what a later engine for the same
+/// store waits for.
 @Suite(.timeLimit(.minutes(10))) struct LifetimeTests {
-    /// An engine that a test can release, and its doubles.
-    private final class Loose: Sendable {
-        let clock = ManualTimeSource()
-        let handler = ScriptedRefreshHandler()
-        let revocation = RecordingRevocation()
-        let store: FaultyTokenStore<RecordingTokenStore>
-        private let engine: Locked<TokenRefreshCoordinator?>
-        private let kept: any TokenStore
+    private struct NamedStore: TokenStore, Hashable {
+        let name: String
 
-        init(_ kind: Bench.StoreKind) {
-            let store = FaultyTokenStore(RecordingTokenStore(holding: .fixture(), clock: clock))
-            self.store = store
-            kept = kind == .shared ? store : OwnTokenStore(base: store)
-            engine = Locked(TokenRefreshCoordinator(over: kept, handler, revocation: revocation, clock: clock))
-        }
-
-        func with<Value: Sendable>(_ body: (TokenRefreshCoordinator) async throws -> Value) async throws -> Value {
-            guard let engine = engine.withLock({ $0 }) else { throw CancellationError() }
-            return try await body(engine)
-        }
-
-        var place: StorePlace { StorePlace(of: kept) ?? .object(ObjectIdentifier(self)) }
-
-        /// Cancels a request whose token was refused, once its refresh waits at a gate.
-        func abandonRequest(waitingAt gate: Gate) async throws {
-            let request = try await with { engine in
-                let token = try await engine.token()
-                return Task { try await engine.replacement(for: token) }
-            }
-            try await gate.arrivals(atLeast: 1)
-            request.cancel()
-            #expect(await request.outcome() == "cancelled")
-        }
-
-        /// Releases the engine.
-        func forget() { engine.withLock { $0 = nil } }
-
-        /// Releases the engine and waits until it is deallocated.
-        func letGo(while action: () -> Void = {}) async throws {
-            weak let engine = engine.withLock { $0 }
-            self.engine.withLock { $0 = nil }
-            action()
-            try await until { engine == nil }
-        }
+        func load() async throws -> TokenBundle? { nil }
+        func save(_ bundle: TokenBundle) async throws {}
+        func delete() async throws {}
     }
+
+    private let store = FaultyTokenStore(RecordingTokenStore(holding: .fixture()))
+    private let own: OwnTokenStore
+    private let handler = ScriptedRefreshHandler()
+    private let clock = ManualTimeSource()
+
+    init() { own = OwnTokenStore(base: store) }
+
+    /// The next engine of the process for its own store.
+    private func engine() -> TokenRefreshCoordinator { TokenRefreshCoordinator(over: own, handler, clock: clock) }
 
     @Test(arguments: Bench.StoreKind.allCases, [true, false])
     func `G7, G11: an engine that is released during a refresh, or while it stores the tokens, completes the write`(
         kind: Bench.StoreKind, isStoring: Bool
     ) async throws {
-        let loose = Loose(kind)
-        let gate = isStoring ? loose.store.hold(.save) : Gate()
-        if !isStoring { loose.handler.add(.rotateThenHold(at: gate)) }
-        try await loose.abandonRequest(waitingAt: gate)
-        #expect(loose.store.base.bundle?.generation == 0)
-        try await loose.letGo { gate.open() }
-        if !isStoring { try await until { loose.store.base.bundle?.generation == 1 } }
-        #expect(loose.store.base.bundle?.generation == 1)
+        let bench = Bench(kind, holding: .fixture())
+        let gate = isStoring ? bench.store.hold(.save) : Gate()
+        if !isStoring { bench.handler.add(.rotateThenHold(at: gate)) }
+        let request = bench.refuse(try await bench.engine.token())[0]
+        try await gate.arrivals(atLeast: 1)
+        await expectCancellation(of: request)
+        #expect(bench.store.base.bundle?.generation == 0)
+        try await bench.releaseEngine { gate.open() }
+        if !isStoring { try await until { bench.store.base.bundle?.generation == 1 } }
+        #expect(bench.store.base.bundle?.generation == 1)
     }
 
     @Test(arguments: Bench.StoreKind.allCases)
     func `A stream of states keeps its engine, and lets it go when its reader ends`(kind: Bench.StoreKind) async throws
     {
-        let loose = Loose(kind)
-        let reader = try await loose.with { engine in
-            let states = engine.states
-            try await engine.restore()
-            return Task { for await _ in states {} }
+        let bench = Bench(kind, holding: .fixture())
+        let reader = Task { [states = bench.engine.states] in
+            for await _ in states {}
         }
-        weak let engine = try await loose.with { $0 }
-        loose.forget()
-        await settle()
-        #expect(engine != nil)
-        reader.cancel()
-        try await until { engine == nil }
+        try await bench.engine.restore()
+        weak let engine = bench.engine
+        try await bench.releaseEngine {
+            await settle()
+            #expect(engine != nil)
+            reader.cancel()
+        }
     }
 
     @Test(arguments: Bench.StoreKind.allCases)
     func `Nothing that the shell holds grows, and an idle engine is deallocated when it is released`(
         kind: Bench.StoreKind
     ) async throws {
-        let loose = Loose(kind)
-        try await loose.with { engine in
-            for request in try await Self.useUp(engine, loose) { _ = await request.outcome() }
-            for round in 0..<300 {
-                try await engine.signIn(.fixture("user\(round)", expiresIn: .seconds(900)))
-                loose.handler.add(.failure(TokenRefreshError(.unavailable, retryAfter: .seconds(1))))
-                _ = try? await engine.refresh()
-                loose.clock.advance(by: .seconds(60))
-                for await _ in engine.states { break }
-                if round.isMultiple(of: 3) { try await engine.signOut() }
-                #expect(await engine.settle())
-            }
-            try await until {
-                engine.core.withLock { core in
-                    core.waiters.isEmpty && core.calls.isEmpty && core.leases.isEmpty && core.revocations.isEmpty
-                        && core.subscribers.isEmpty && core.timers.count < 4
-                }
+        let bench = Bench(kind, holding: .fixture())
+        for request in try await useUp(bench) { _ = await request.outcome() }
+        for round in 0..<300 {
+            try await bench.engine.signIn(.fixture("user\(round)", expiresIn: .seconds(900)))
+            bench.handler.add(.failure(TokenRefreshError(.unavailable, retryAfter: .seconds(1))))
+            _ = try? await bench.engine.refresh()
+            bench.clock.advance(by: .seconds(60))
+            for await _ in bench.engine.states { break }
+            if round.isMultiple(of: 3) { try await bench.engine.signOut() }
+            #expect(await bench.engine.settle())
+        }
+        try await until {
+            bench.engine.core.withLock { core in
+                core.waiters.isEmpty && core.calls.isEmpty && core.leases.isEmpty && core.revocations.isEmpty
+                    && core.subscribers.isEmpty && core.timers.count < 4
             }
         }
-        try await loose.letGo()
-        #expect(EnginesAtWork.count(at: loose.place) == 0)
+        let place = bench.engine.place
+        try await bench.releaseEngine()
+        #expect(EnginesAtWork.count(at: place) == 0)
     }
 
     /// Runs everything that starts a task: failures, pauses, retries, timers, revocations.
-    private static func useUp(_ engine: TokenRefreshCoordinator, _ loose: Loose) async throws -> [Bench.Request] {
-        let first = try await engine.token()
-        loose.handler.add(.failure(TokenRefreshError(.unavailable, retryAfter: .seconds(1))))
-        _ = try? await engine.replacement(for: first)
-        let again = try await engine.token()
-        let waiting = Task { try await engine.replacement(for: again) }
-        try await until { engine.core.withLock { $0.waiters.count } == 1 }
-        waiting.cancel()
-        loose.clock.advance(by: .seconds(60))
-        loose.store.fail(.save, times: 1)
-        let second = try await engine.replacement(for: first)
-        let refused = Task { try await engine.replacement(for: second) }
-        try await engine.signOut()
-        try await engine.signIn(.fixture("bob1", expiresIn: .seconds(900)))
-        try await engine.signOut()
-        return [waiting, refused]
+    private func useUp(_ bench: Bench) async throws -> [Bench.Request] {
+        let first = try await bench.engine.token()
+        bench.handler.add(.failure(TokenRefreshError(.unavailable, retryAfter: .seconds(1))))
+        _ = try? await bench.engine.replacement(for: first)
+        let waiting = bench.refuse(try await bench.engine.token())
+        try await bench.waiters(atLeast: 1)
+        waiting[0].cancel()
+        bench.clock.advance(by: .seconds(60))
+        bench.store.fail(.save, times: 1)
+        let refused = bench.refuse(try await bench.engine.replacement(for: first))
+        try await bench.engine.signOut()
+        try await bench.engine.signIn(.fixture("bob1", expiresIn: .seconds(900)))
+        try await bench.engine.signOut()
+        return waiting + refused
     }
 
     @Test func `An unused engine reads nothing and is deallocated when it is released`() async throws {
-        let loose = Loose(.shared)
-        try await loose.letGo()
-        #expect(loose.store.base.events == [])
+        let bench = Bench(.shared, holding: .fixture())
+        try await bench.releaseEngine()
+        #expect(bench.store.base.events == [])
+    }
+
+    @Test func `Equal stores are one place, and others are not`() {
+        let (one, same, other) = (NamedStore(name: "a"), NamedStore(name: "a"), NamedStore(name: "b"))
+        #expect(StorePlace(of: one) != nil && StorePlace(of: one) == StorePlace(of: same))
+        #expect(StorePlace(of: one) != StorePlace(of: other))
+    }
+
+    @Test func `An engine that is released watches its store no longer`() async throws {
+        weak var released: RecordingTokenStore?
+        do {
+            let watched = RecordingTokenStore(holding: .fixture())
+            released = watched
+            _ = try await TokenRefreshCoordinator(over: watched).token()
+        }
+        // A task that waits for its changes would keep it.
+        try await until { released == nil }
+    }
+
+    @Test func `G20: a handler may ask another engine for a token`() async throws {
+        let other = TokenRefreshCoordinator(over: RecordingTokenStore(holding: .fixture("bob1")))
+        handler.add(
+            .custom { request, server in
+                #expect(try await other.token().name == "bob1 g0")
+                return try server.refresh(request)
+            })
+        let engine = engine()
+        try await engine.refresh()
+        #expect(try await engine.token().name == "ada1 g1")
+    }
+
+    @Test(arguments: [false, true])
+    func `G9: what a released engine has still to store replaces no later sign-in`(isSignOut: Bool) async throws {
+        store.fail(isSignOut ? .delete : .save, times: 1)
+        do {
+            let earlier = engine()
+            try await earlier.restore()
+            if isSignOut { try? await earlier.signOut() } else { try await earlier.signIn(.fixture("ada")) }
+        }
+        let later = engine()
+        let signIn = Task { try await later.signIn(.fixture("bob")) }
+        let place = later.place
+        try await clock.advance(
+            by: .milliseconds(100), until: { later.status.isStored && EnginesAtWork.count(at: place) == 0 })
+        try await signIn.value
+        #expect(RotatingTokenServer.login(of: store.base.bundle?.accessToken ?? "") == "bob")
+    }
+
+    @Test func `G9: a later engine restores no session whose sign-out an earlier one has still to fulfil`() async throws
+    {
+        store.fail(.delete)
+        do {
+            let earlier = engine()
+            try? await earlier.signOut()
+            #expect(earlier.state == .signedOut(.byUser) && earlier.status.isSignOutPending)
+        }
+        store.recover(.delete)
+        let later = engine()
+        let restored = Task { try await later.restore() }
+        // The later engine waits for the earlier one, which then tries again.
+        try await clock.timer(in: .seconds(5))
+        clock.advance(by: .seconds(2))
+        #expect(try await restored.value == .signedOut(.never))
+    }
+
+    @Test func `A later engine for a store waits until an earlier one has stored its tokens`() async throws {
+        store.fail(.save)
+        do {
+            let earlier = engine()
+            try await earlier.refresh()
+        }
+        let (later, loads) = (engine(), store.calls(.load))
+        let failing = Task { await code { _ = try await later.token() } }
+        // The wait for the earlier engine ends before the deadline of the read.
+        try await clock.advance(toTimerIn: .seconds(5))
+        #expect(await failing.value == "storeUnavailable")
+        #expect(store.calls(.load) == loads && later.status.storeFailure?.code == .busy)
+
+        store.recover(.save)
+        let waiting = Task { try await later.token() }
+        try await clock.advance(by: .seconds(1), until: { store.base.bundle?.generation == 1 })
+        #expect(try await waiting.value.name == "ada1 g1")
+        #expect(handler.calls.count == 1 && handler.server.reuses == 0)
+    }
+
+    @Test func `A later engine for a store waits for the refresh of an earlier one`() async throws {
+        let gate = Gate()
+        handler.add(.rotateThenHold(at: gate))
+        do {
+            let earlier = engine()
+            let refresh = Task { try await earlier.refresh() }
+            try await gate.arrivals(atLeast: 1)
+            await expectCancellation(of: refresh)
+        }
+        let later = engine()
+        let token = Task { try await later.token() }
+        await settle()
+        gate.open()
+        #expect(try await token.value.name == "ada1 g1")
+        #expect(handler.server.reuses == 0)
     }
 }

@@ -8,68 +8,48 @@ import Testing
 
 @testable import TokenRefresh
 
-/// G4, G12, G20, G24: what an application needs of a session besides tokens.
+/// G20, G24, G32: what an application needs of a session besides tokens.
 @Suite(.timeLimit(.minutes(10))) struct SessionNeedsTests {
+    /// A bench whose handler uses the engine in its first calls, and then returns tokens.
+    private func bench(
+        calls: Int = 1,
+        _ use: @escaping @Sendable (TokenRefreshCoordinator, TokenRefreshRequest) async throws -> Void
+    ) -> Bench {
+        let bench = Bench(holding: .fixture())
+        for _ in 1...calls {
+            bench.handler.add(
+                .custom { request, _ in
+                    try await use(bench.engine, request)
+                    return .fixture(ordinal: 1)
+                })
+        }
+        return bench
+    }
+
     @Test func `G20: a handler that asks its own session for a token fails at once, and the session stays`()
         async throws
     {
-        let errors = Locked<[AuthenticationError.Code]>([])
-        let coordinator = asking { engine, request in
+        let codes = Locked<[String?]>([])
+        let bench = bench { engine, request in
             let token = SessionToken(value: request.accessToken, session: request.session, generation: 0)
-            do {
-                _ = try await engine.replacement(for: token)
-            } catch let error as AuthenticationError {
-                errors.withLock { $0.append(error.code) }
-            }
-            do {
-                try await engine.refresh()
-            } catch let error as AuthenticationError {
-                errors.withLock { $0.append(error.code) }
-                throw error
-            }
+            let replaced = await code { _ = try await engine.replacement(for: token) }
+            let refreshed = await code { try await engine.refresh() }
+            codes.withLock { $0 = [replaced, refreshed] }
+            throw AuthenticationError(.insideRefresh)
         }
-        let token = try await coordinator.token()
-        let request = Task { try await coordinator.replacement(for: token) }
-        #expect(await request.outcome() == "refreshUnavailable")
-        #expect(errors.withLock { $0 } == [.insideRefresh, .insideRefresh])
-        #expect(coordinator.state == .signedIn(token.session))
-    }
-
-    /// An engine whose handler uses it, and then returns tokens.
-    private func asking(
-        _ use: @escaping @Sendable (TokenRefreshCoordinator, TokenRefreshRequest) async throws -> Void
-    ) -> TokenRefreshCoordinator {
-        let engine = WeakEngine()
-        let response = ScriptedRefreshHandler.Response.custom { request, _ in
-            if let engine = engine.value { try await use(engine, request) }
-            return .fixture(ordinal: 1)
-        }
-        let coordinator = TokenRefreshCoordinator(ScriptedRefreshHandler(otherwise: response))
-        engine.value = coordinator
-        return coordinator
-    }
-
-    /// The engine of a handler, which the handler does not keep.
-    private final class WeakEngine: Sendable {
-        private struct Reference {
-            weak var engine: TokenRefreshCoordinator?
-        }
-
-        private let reference = Locked(Reference())
-
-        var value: TokenRefreshCoordinator? {
-            get { reference.withLock { $0.engine } }
-            set { reference.withLock { $0.engine = newValue } }
-        }
+        let token = try await bench.engine.token()
+        #expect(await bench.refuse(token).outcomes() == ["refreshUnavailable"])
+        #expect(codes.withLock { $0 } == ["insideRefresh", "insideRefresh"])
+        #expect(bench.engine.state == .signedIn(token.session))
     }
 
     @Test func `G20: a handler that waits for the end of its own refresh is not waited for`() async throws {
         let results = Locked<[Bool]>([])
-        let coordinator = asking { engine, _ in
+        let bench = bench { engine, _ in
             let isSettled = await engine.settle()
             results.withLock { $0.append(isSettled) }
         }
-        try await coordinator.refresh()
+        try await bench.engine.refresh()
         #expect(results.withLock { $0 } == [false])
     }
 
@@ -77,20 +57,16 @@ import Testing
     {
         let gate = Gate()
         let tasks = Locked<(inside: Task<String?, Never>, after: Task<String?, Never>)?>(nil)
-        let coordinator = asking { engine, _ in
-            let inside = tasks.withLock { tasks in
-                guard tasks == nil else { return nil as Task<String?, Never>? }
-                let inside = Task { await code { try await engine.refresh() } }
-                let after = Task {
-                    await gate.pass()
-                    return await code { try await engine.refresh() }
-                }
-                tasks = (inside, after)
-                return inside
+        let bench = bench { engine, _ in
+            let inside = Task { await code { try await engine.refresh() } }
+            let after = Task {
+                await gate.pass()
+                return await code { try await engine.refresh() }
             }
-            _ = await inside?.value
+            tasks.withLock { $0 = (inside, after) }
+            _ = await inside.value
         }
-        try await coordinator.refresh()
+        try await bench.engine.refresh()
         gate.open()
         let (inside, after) = try #require(tasks.withLock { $0 })
         #expect(await inside.value == "insideRefresh", "it may be what the handler waits for")
@@ -98,38 +74,29 @@ import Testing
     }
 
     @Test func `G20: a revocation handler that waits for its own end, or signs out, is not waited for`() async throws {
-        let (engine, results) = (WeakEngine(), Locked<[Bool]>([]))
-        let coordinator = TokenRefreshCoordinator(revocation: SettlingRevocation(engine: engine, results: results))
-        engine.value = coordinator
-        _ = try await coordinator.token()
-        try await coordinator.signOut()
-        #expect(results.withLock { $0 } == [false])
-        #expect(await coordinator.settle())
-    }
-
-    private struct SettlingRevocation: TokenRevocationHandler {
-        let engine: WeakEngine
-        let results: Locked<[Bool]>
-        var affectsRevokedSessionOnly: Bool { true }
-
-        func revoke(_ tokens: TokenBundle) async throws {
-            let isSettled = await engine.value?.settle() ?? true
-            try await engine.value?.signOut()
+        let bench = try await Bench.signedIn()
+        let results = Locked<[Bool]>([])
+        bench.revocation.onCall { [weak bench] in
+            let isSettled = await bench?.engine.settle() ?? true
+            try await bench?.engine.signOut()
             results.withLock { $0.append(isSettled) }
         }
+        try await bench.engine.signOut()
+        #expect(results.withLock { $0 } == [false])
+        #expect(await bench.engine.settle())
     }
 
     @Test func `a refresh inherits neither the priority nor the task-locals of the request that started it`()
         async throws
     {
         let seen = Locked<[(priority: TaskPriority, mark: String)]>([])
-        let engine = asking { _, _ in
+        let bench = bench(calls: 2) { _, _ in
             let priority = withUnsafeCurrentTask { $0?.priority } ?? .background
             seen.withLock { $0.append((priority, Self.mark)) }
         }
         for priority in [TaskPriority.background, .high] {
             _ = try await Task.detached(priority: priority) {
-                try await Self.$mark.withValue("request") { try await engine.refresh() }
+                try await Self.$mark.withValue("request") { try await bench.engine.refresh() }
             }.value
         }
         #expect(seen.withLock { $0.map(\.priority) } == [.medium, .medium])
@@ -150,115 +117,42 @@ import Testing
         #expect(try await bench.engine.token().name == "ada1 g1")
     }
 
-    @Test func `G12: settle waits for the refresh that runs in the background, and for its write`() async throws {
-        let bench = Bench(lifetime: .seconds(1_000))
-        _ = try await bench.signIn()
-        #expect(await bench.engine.settle(), "nothing is under way")
-        let gate = Gate()
-        bench.handler.add(.rotateThenHold(at: gate))
-        bench.passToAhead()
-        #expect(try await bench.engine.token().name == "ada1 g0", "it is refreshed ahead")
-        try await gate.arrivals(atLeast: 1)
-        let settled = Task { await bench.engine.settle() }
-        try await until { bench.engine.core.withLock { $0.waiters.count } == 1 }
-        gate.open()
-        #expect(await settled.value)
-        #expect(bench.store.base.bundle?.generation == 1)
-    }
-
-    @Test func `G24: why a session ended can be read from the state, the event and the status, without a secret`()
+    /// A step-up page ends in another request of a server than the one that was challenged, often on another host.
+    @Test func `G32: a step-up by an engine that has not read its store is one of the session that it holds`()
         async throws
     {
-        for kind in Bench.StoreKind.allCases {
-            let bench = try await Bench.signedIn(kind)
-            let error = TokenRefreshError(.rejected, status: 400, serverCode: "invalid_grant", requestID: "r-9")
-            bench.handler.add(.failure(error))
-            #expect(await bench.refuse(try await bench.engine.token()).outcomes() == ["sessionEnded"])
-            guard case .signedOut(.expired(let ending)) = bench.engine.state else {
-                Issue.record("the session goes on")
-                return
-            }
-            #expect(ending.status == 400 && ending.code == "invalid_grant" && ending.requestID == "r-9")
-            #expect(ending.process?.hasPrefix(ProcessIdentity.current.process) == true && ending.date != nil)
-            guard case .expired(let known)? = bench.engine.status.lastEnding else { return }
-            #expect(known == ending)
-            guard kind == .shared else { continue }
-            // Another process finds the note in the store, and says the same.
-            let other = TokenRefreshCoordinator(over: bench.store, bench.handler, clock: bench.clock)
-            try await until { if case .tombstone = bench.store.base.content { true } else { false } }
-            guard case .signedOut(.expired(let seen)) = try await other.restore() else { return }
-            #expect(seen == ending)
-        }
+        let (bench, ada) = (Bench(.shared), TokenSubject(issuer: "https://issuer.example", id: "ada"))
+        var login = bench.server.signIn("ada")
+        login.subject = ada
+        try await bench.engine.signIn(login)
+        let session = bench.engine.state
+        let other = bench.other()
+        let high = TokenRefreshResult(accessToken: "access-high", refreshToken: "refresh-high", subject: ada)
+        try await other.stepUp(high)
+        #expect(other.state == session && bench.store.base.bundle?.accessToken == "access-high")
+        #expect(bench.store.base.bundle?.refreshToken == "refresh-high")
+        #expect(await other.settle())
+        #expect(bench.revocation.revoked == [])
+    }
+
+    @Test(arguments: Bench.StoreKind.allCases)
+    func `G24: why a session ended can be read from the state, the event and the status, without a secret`(
+        kind: Bench.StoreKind
+    ) async throws {
+        let bench = try await Bench.signedIn(kind)
+        let error = TokenRefreshError(.rejected, status: 400, serverCode: "invalid_grant", requestID: "r-9")
+        bench.handler.add(.failure(error))
+        #expect(await bench.refuse(try await bench.engine.token()).outcomes() == ["sessionEnded"])
+        let ending = try #require(bench.engine.state.ending)
+        #expect(ending.status == 400 && ending.code == "invalid_grant" && ending.requestID == "r-9")
+        #expect(ending.process?.hasPrefix(ProcessIdentity.current.process) == true && ending.date != nil)
+        let last = try #require(bench.engine.status.lastEnding)
+        #expect(SessionState.signedOut(last).ending == ending)
+        // Another process finds the note in the store, and says the same.
+        if kind == .shared { #expect(try await bench.other().restore().ending == ending) }
     }
 }
 
-/// G9, G12: which handler revokes tokens, and what waits for it.
-@Suite(.timeLimit(.minutes(10))) struct RevocationTests {
-    /// A handler that can revoke, too.
-    private struct RevokingHandler: TokenRefreshHandler, TokenRevocationHandler {
-        let refreshing = ScriptedRefreshHandler()
-        let revocation = RecordingRevocation()
-
-        func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
-            try await refreshing.refresh(request)
-        }
-
-        func revoke(_ tokens: TokenBundle) async throws { try await revocation.revoke(tokens) }
-    }
-
-    @Test func `G9: a refresh handler that can revoke is called, where no other handler is given`() async throws {
-        for isOtherGiven in [false, true] {
-            let handler = RevokingHandler()
-            let other = RecordingRevocation()
-            let store = RecordingTokenStore(holding: .fixture())
-            let engine = TokenRefreshCoordinator(over: store, handler, revocation: isOtherGiven ? other : nil)
-            try await engine.restore()
-            try await engine.signOut(reason: .byUser)
-            #expect(handler.revocation.revoked == (isOtherGiven ? [] : ["ada1 g0"]))
-            #expect(other.revoked == (isOtherGiven ? ["ada1 g0"] : []))
-        }
-    }
-
-    @Test(arguments: [true, false])
-    func `G8, G9: a revocation that hangs or fails is an event, and delays a sign-out by its deadline at most`(
-        hangs: Bool
-    ) async throws {
-        let bench = try await Bench.signedIn()
-        let gate = hangs ? bench.revocation.hold() : nil
-        if !hangs { bench.revocation.fail(with: TokenRefreshError.unavailable) }
-        let signOut = Task { try await bench.engine.signOut() }
-        try await until { !bench.revocation.revoked.isEmpty }
-        #expect(bench.engine.state == .signedOut(.byUser))
-        try await until { bench.store.base.bundle == nil }
-        if hangs { bench.clock.advance(by: .seconds(30)) }
-        try await signOut.value
-        try await bench.events.first("revocationFailed")
-        #expect(bench.events.count("revocationFailed") == 1)
-        #expect(try await bench.signIn("bob").name == "bob1 g0")
-        gate?.open()
-    }
-
-    @Test func `G7: a cancelled sign-out does not wait for a revocation that hangs`() async throws {
-        let bench = try await Bench.signedIn()
-        let gate = bench.revocation.hold()
-        let signOut = Task { try await bench.engine.signOut() }
-        try await until { !bench.revocation.revoked.isEmpty }
-        try await until { bench.store.base.bundle == nil }
-        await expectCancellation(of: signOut)
-        #expect(bench.engine.state == .signedOut(.byUser))
-        gate.open()
-    }
-
-    @Test func `G12: settle waits for a revocation, up to its limit`() async throws {
-        let bench = try await Bench.signedIn()
-        let gate = bench.revocation.hold()
-        let signOut = Task { try await bench.engine.signOut(reason: .byUser) }
-        try await gate.arrivals(atLeast: 1)
-        let settled = Task { await bench.engine.settle(within: .seconds(5)) }
-        try await bench.clock.advance(toTimerIn: .seconds(5))
-        #expect(await settled.value == false)
-        gate.open()
-        try await signOut.value
-        #expect(await bench.engine.settle())
-    }
+extension SessionState {
+    fileprivate var ending: SessionEnding? { if case .signedOut(.expired(let ending)) = self { ending } else { nil } }
 }

@@ -9,40 +9,49 @@ import Testing
 
 /// One engine for each account, and no more than the limit.
 @Suite(.timeLimit(.minutes(10))) struct SessionRegistryTests {
-    private final class Stores: Sendable {
+    /// The stores of accounts, and the registries of engines over them.
+    private final class Accounts: Sendable {
+        let handler: ScriptedRefreshHandler
+        let clock = ManualTimeSource()
         let made = Locked(0)
-        private let byAccount = Locked<[Int: RecordingTokenStore]>([:])
+        private let kind: Bench.StoreKind
+        private let stores = Locked<[Int: (base: FaultyTokenStore<RecordingTokenStore>, view: any TokenStore)]>([:])
 
-        func store(of account: Int) -> RecordingTokenStore {
-            byAccount.withLock { stores in
+        init(_ kind: Bench.StoreKind = .shared, _ handler: ScriptedRefreshHandler = ScriptedRefreshHandler()) {
+            (self.kind, self.handler) = (kind, handler)
+        }
+
+        func store(of account: Int) -> (base: FaultyTokenStore<RecordingTokenStore>, view: any TokenStore) {
+            stores.withLock { stores in
                 if let store = stores[account] { return store }
-                let store = RecordingTokenStore(holding: .fixture("user\(account)"))
+                let base = FaultyTokenStore(RecordingTokenStore(holding: .fixture("user\(account)")))
+                let store = (base, kind.view(of: base))
                 stores[account] = store
                 return store
             }
         }
 
-        func registry(limit: Int, handler: ScriptedRefreshHandler = ScriptedRefreshHandler()) -> SessionRegistry<Int> {
+        func registry(limit: Int) -> SessionRegistry<Int> {
             SessionRegistry(limit: limit) { [self] account in
                 made.withLock { $0 += 1 }
-                return TokenRefreshCoordinator(over: store(of: account), handler)
+                return TokenRefreshCoordinator(over: store(of: account).view, handler, clock: clock)
             }
         }
     }
 
     @Test func `Concurrent look-ups of an account return one engine`() async {
-        let stores = Stores()
-        let registry = stores.registry(limit: 10)
+        let accounts = Accounts()
+        let registry = accounts.registry(limit: 10)
         let sessions = await withTaskGroup(of: ObjectIdentifier.self) { group in
             for _ in 0..<1_000 { group.addTask { ObjectIdentifier(registry[7]) } }
             return await group.reduce(into: Set()) { $0.insert($1) }
         }
         #expect(sessions.count == 1)
-        #expect(stores.made.withLock { $0 } == 1)
+        #expect(accounts.made.withLock { $0 } == 1)
     }
 
     @Test func `G26: a registry without a limit has one that is never reached`() {
-        let registry = Stores().registry(limit: .max)
+        let registry = Accounts().registry(limit: .max)
         #expect((0..<4).map { ObjectIdentifier(registry[$0]) }.count == 4 && registry.count <= 4)
     }
 
@@ -58,21 +67,28 @@ import Testing
     @Test func `Engines beyond the limit are released, least recently used first, and their sessions are read again`()
         async throws
     {
-        let stores = Stores()
-        let registry = stores.registry(limit: 100)
+        let accounts = Accounts()
+        let registry = accounts.registry(limit: 100)
         for account in 0..<1_000 { #expect(try await registry[account].token().name == "user\(account) g0") }
         #expect(registry.count <= 125)
         #expect(registry.knownCount <= 400, "what has ended is forgotten")
-        let made = stores.made.withLock { $0 }
+        let made = accounts.made.withLock { $0 }
         #expect(try await registry[999].token().name == "user999 g0")
-        #expect(stores.made.withLock { $0 } == made, "a recent one is there")
+        #expect(accounts.made.withLock { $0 } == made, "a recent one is there")
         #expect(try await registry[0].token().name == "user0 g0")
-        #expect(stores.made.withLock { $0 } == made + 1)
+        #expect(accounts.made.withLock { $0 } == made + 1)
+    }
+
+    @Test func `An account that was used again outlives those that were used before`() {
+        let accounts = Accounts()
+        let registry = accounts.registry(limit: 4)
+        for account in [0, 1, 2, 3, 4, 0, 5, 0, 4, 5] { _ = registry[account] }
+        #expect(accounts.made.withLock { $0 } == 6)
     }
 
     @Test func `Accounts that were released are forgotten, however few are kept`() {
-        let stores = Stores()
-        let registry = stores.registry(limit: 10)
+        let accounts = Accounts()
+        let registry = accounts.registry(limit: 10)
         for account in 0..<1_000 {
             _ = registry[account]
             registry.release(account)
@@ -81,22 +97,22 @@ import Testing
     }
 
     @Test func `Engines that were released do not count towards the limit`() {
-        let stores = Stores()
-        let registry = stores.registry(limit: 4)
+        let accounts = Accounts()
+        let registry = accounts.registry(limit: 4)
         for account in 0..<4 {
             _ = registry[account]
             registry.release(account)
         }
         for account in [4, 5, 6, 7, 8, 4, 5, 6, 7, 8] { _ = registry[account] }
-        #expect(stores.made.withLock { $0 } == 9)
+        #expect(accounts.made.withLock { $0 } == 9)
     }
 
     @Test func `An engine that a caller holds, or that refreshes, stays the account's engine after its release`()
         async throws
     {
-        let (stores, gate) = (Stores(), Gate())
-        let handler = ScriptedRefreshHandler(.rotateThenHold(at: gate))
-        let registry = stores.registry(limit: 1, handler: handler)
+        let (accounts, gate) = (Accounts(), Gate())
+        accounts.handler.add(.rotateThenHold(at: gate))
+        let registry = accounts.registry(limit: 1)
         let request = Task { try await registry[0].replacement(for: registry[0].token()) }
         try await gate.arrivals(atLeast: 1)
         for account in 1...50 { _ = try await registry[account].token() }
@@ -109,19 +125,15 @@ import Testing
         gate.open()
         #expect(try await request.value.name == "user0 g1")
         #expect(try await other.value.name == "user0 g1")
-        #expect(handler.calls.count == 1)
+        #expect(accounts.handler.calls.count == 1)
         #expect(await registry.settle())
     }
 
     @Test func `An evicted engine that a caller held stays the account's while its tokens are not stored`()
         async throws
     {
-        let store = FaultyTokenStore(RecordingTokenStore(holding: .fixture("user0")))
-        let (others, clock, handler) = (Stores(), ManualTimeSource(), ScriptedRefreshHandler())
-        let registry = SessionRegistry<Int>(limit: 1) { account in
-            let own: any TokenStore = account == 0 ? OwnTokenStore(base: store) : others.store(of: account)
-            return TokenRefreshCoordinator(over: own, handler, clock: clock)
-        }
+        let accounts = Accounts(.own)
+        let (registry, store, handler) = (accounts.registry(limit: 1), accounts.store(of: 0).base, accounts.handler)
         do {
             let held = registry[0]
             _ = try await held.token()
@@ -138,62 +150,30 @@ import Testing
         #expect(try await registry[0].token().name == "user0 g1")
         #expect(handler.calls.count == 1 && handler.server.reuses == 0)
         store.recover(.save)
-        clock.advance(by: .seconds(60))
+        accounts.clock.advance(by: .seconds(60))
         #expect(await settled.value)
         #expect(store.base.bundle?.generation == 1)
     }
 
-    @Test func `A later engine for a store waits until an earlier one has stored its tokens`() async throws {
-        let store = FaultyTokenStore(RecordingTokenStore(holding: .fixture()))
-        let own = OwnTokenStore(base: store)
-        let (clock, handler) = (ManualTimeSource(), ScriptedRefreshHandler())
-        let later = TokenRefreshCoordinator(over: own, handler, clock: clock)
-        store.fail(.save)
-        do {
-            let earlier = TokenRefreshCoordinator(over: own, handler, clock: clock)
-            try await earlier.refresh()
-        }
-        let loads = store.calls(.load)
-        let failing = Task { await code { _ = try await later.token() } }
-        // The wait for the earlier engine ends before the deadline of the read.
-        try await clock.advance(toTimerIn: .seconds(5))
-        #expect(await failing.value == "storeUnavailable")
-        #expect(store.calls(.load) == loads && later.status.storeFailure?.code == .busy)
-
-        store.recover(.save)
-        let waiting = Task { try await later.token() }
-        try await clock.advance(by: .seconds(1), until: { store.base.bundle?.generation == 1 })
-        #expect(try await waiting.value.name == "ada1 g1")
-        #expect(handler.calls.count == 1 && handler.server.reuses == 0)
-    }
-
     @Test func `G20: one session that cannot settle, even an evicted one, is enough`() async throws {
-        let (stores, results) = (Stores(), Locked<[Bool]>([]))
-        let shared = Locked<SessionRegistry<Int>?>(nil)
+        let (accounts, results) = (Accounts(), Locked<[Bool]>([]))
+        let registry = accounts.registry(limit: 1)
         // It waits for all sessions, its own among them.
-        let handler = ScriptedRefreshHandler(
+        accounts.handler.add(
             .custom { _, _ in
-                guard let registry = shared.withLock({ $0 }) else { throw TokenRefreshError(.unavailable) }
                 _ = try await registry[1].token()
                 let isSettled = await registry.settle()
                 results.withLock { $0.append(isSettled) }
                 return .fixture(ordinal: 1)
             })
-        let registry = stores.registry(limit: 1, handler: handler)
-        shared.withLock { $0 = registry }
         try await registry[0].refresh()
         #expect(results.withLock { $0 } == [false])
-        shared.withLock { $0 = nil }
     }
 
     @Test func `G6: an evicted engine's pause holds for the account, and not longer`() async throws {
-        let clock = ManualTimeSource()
         let overload = TokenRefreshError(.unavailable, retryAfter: .seconds(300), status: 503)
-        let handler = ScriptedRefreshHandler(otherwise: .failure(overload))
-        let registry = SessionRegistry<Int>(limit: 10) { account in
-            let store = RecordingTokenStore(holding: .fixture("user\(account)"))
-            return TokenRefreshCoordinator(over: OwnTokenStore(base: store), handler, clock: clock)
-        }
+        let accounts = Accounts(.own, ScriptedRefreshHandler(otherwise: .failure(overload)))
+        let (registry, handler) = (accounts.registry(limit: 10), accounts.handler)
         for _ in 1...5 {
             for account in 0..<60 {
                 #expect(await code { try await registry[account].refresh() } == "refreshUnavailable")
@@ -201,7 +181,7 @@ import Testing
         }
         #expect(handler.calls.count == 60)
         #expect(registry.count == 60)
-        clock.advance(by: .seconds(301))
+        accounts.clock.advance(by: .seconds(301))
         try await until { registry.count <= 12 }
         #expect(await code { try await registry[0].refresh() } == "refreshUnavailable")
         #expect(handler.calls.count == 61)

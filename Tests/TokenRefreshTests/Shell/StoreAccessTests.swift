@@ -3,6 +3,7 @@ import AuthTesting
 import ContractTesting
 import Foundation
 import Storage
+import TestSupport
 import Testing
 
 @testable import TokenRefresh
@@ -80,16 +81,54 @@ import Testing
         }
     }
 
-    @Test(arguments: [(TokenStoreError.Code.insecure, true), (.unsupportedVersion, true), (.unavailable, false)])
-    func `A sign-out empties a store that refuses to be read, and no store that is unavailable`(
-        code: TokenStoreError.Code, isEmptied: Bool
+    @Test(
+        arguments: [
+            (.insecure, .byUser, true), (.insecure, .expired(), true), (.unsupportedVersion, .byUser, true),
+            (.unsupportedVersion, .application("disabled"), true), (.unsupportedVersion, .expired(), false),
+            (.unavailable, .byUser, false),
+        ] as [(TokenStoreError.Code, SignOutReason, Bool)]
+    )
+    func `G36: a sign-out empties a store that refuses to be read, and no other end one of a later version`(
+        code: TokenStoreError.Code, reason: SignOutReason, isEmptied: Bool
     ) async {
         let store = FaultyTokenStore(RecordingTokenStore(holding: .stored("ada", 1)))
         let error = TokenStoreError(code, reason: "scripted")
         store.fail(.delete, times: 1, with: error)
-        let outcome = await access(store).write(endOfAda)
-        #expect(outcome == (isEmptied ? .written(replaced: nil) : .failed(error)))
+        let session = SessionID(rawValue: "ada")
+        let end = StoreContent.tombstone(reason, at: Date(), of: .session(session, upTo: .unknown))
+        #expect(await access(store).write(end) == (code == .unavailable ? .failed(error) : .written(replaced: nil)))
         #expect((store.base.bundle == nil) == isEmptied)
+    }
+
+    @Test func `G36: what a later version has stored causes no call, stays at a sign-in, and goes at a sign-out`()
+        async throws
+    {
+        let temporary = TemporaryFolder()
+        let (store, handler, clock) = (
+            FileTokenStore(folder: temporary.fresh()), ScriptedRefreshHandler(), ManualTimeSource()
+        )
+        try await store.save(.fixture())
+        let engine = TokenRefreshCoordinator(over: store, handler, clock: clock)
+        let token = try await engine.token()
+        let later = Data(#"{"format":"latchkey-tokens","version":1000,"tokens":[]}"#.utf8)
+        try later.write(to: store.file)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: store.file.path)
+        for _ in 0..<3 {
+            let error = await #expect(throws: AuthenticationError.self) { try await engine.refresh() }
+            #expect(error?.code == .storeUnavailable)
+            #expect((error?.cause as? TokenStoreError)?.code == .unsupportedVersion)
+            clock.advance(by: .seconds(600))
+        }
+        #expect(handler.calls.isEmpty)
+        #expect(try await engine.token() == token, "a valid token is used")
+
+        let next = TokenRefreshCoordinator(over: store, handler, clock: clock)
+        try await next.signIn(.fixture("bob1"))
+        #expect(try await next.token().name == "bob1 g0")
+        #expect(!next.status.isStored && next.status.storeFailure?.code == .unsupportedVersion)
+        #expect(try Data(contentsOf: store.file) == later)
+        try await next.signOut()
+        #expect(try await store.read() == .empty)
     }
 
     @Test func `Rule 3: a plain save is refused over its session's tombstone and other tokens of its generation`()
