@@ -39,33 +39,27 @@ import Testing
         #expect(replaced.token(0, of: "bob").binding?.thumbprint == "key-bob")
     }
 
-    @Test func `a key is not deleted when the end of its session cannot be stored`() {
+    @Test func `a key is not deleted when the end cannot be stored, nor where another process replaces its session`() {
         var script = signedIn(isShared: true)
+        var followed = script
         _ = script.refresh(1, reading: .stored("ada", 0))
         _ = script.rejected()
         #expect(!script.storeFails().contains("release the key key-ada"))
-    }
-
-    @Test func `the key of a session that another process has replaced is deleted by that process`() {
-        var followed = signedIn(isShared: true)
         let bob = StoredSession.active(.stored("bob", 0, boundTo: "key-bob"))
-        #expect(!followed.changed(to: bob).contains("release the key key-ada"))
+        #expect(!followed.changed(to: bob).contains("release the key key-ada"), "that process deletes it")
         #expect(followed.state == "signed in bob")
     }
 
-    @Test func `the key of a sign-in that another one has forestalled is deleted here`() {
-        var script = MachineScript(isShared: true)
-        _ = script.signIn(1, as: "ada", with: .issued("ada-0", boundTo: "key-ada"))
-        let actions = script.wrote(.superseded(by: .active(.stored("bob", 0, boundTo: "key-bob"))))
+    @Test func `the key of a sign-in that is forestalled, or of a session that one replaces unread, is deleted here`() {
+        var forestalled = MachineScript(isShared: true)
+        _ = forestalled.signIn(1, as: "ada", with: .issued("ada-0", boundTo: "key-ada"))
+        let actions = forestalled.wrote(.superseded(by: .active(.stored("bob", 0, boundTo: "key-bob"))))
         #expect(actions.contains("signed in bob") && actions.contains("release the key key-ada"))
-    }
-
-    @Test func `the key of a session that was replaced unread is deleted, and the one in use is not`() {
         for (user, isReleased) in [("bob", true), ("ada", false)] {
             var script = MachineScript(isShared: true)
             _ = script.signIn(1, as: "new", with: .issued("new", boundTo: "key-ada"))
             let actions = script.wrote(.written(replaced: .stored(user, 3, boundTo: "key-\(user)")))
-            #expect(actions.contains("release the key key-\(user)") == isReleased)
+            #expect(actions.contains("release the key key-\(user)") == isReleased, "not the one in use")
         }
     }
 

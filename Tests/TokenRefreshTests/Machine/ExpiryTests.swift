@@ -16,19 +16,17 @@ import Testing
         #expect(script.ask(3) == ["3: ada g1"])
     }
 
-    @Test func `G3: in the leeway requests wait`() {
+    @Test func `G3: in the leeway requests wait, and get the token that is still valid where no refresh is available`()
+    {
         var script = MachineScript.signedIn()
         #expect(script.ask(1, after: .seconds(3_539)) == ["1: ada g0"], "far from it no work starts")
         #expect(script.machine.readyToken(at: script.uptime)?.generation == 0)
         #expect(script.ask(2, after: .seconds(56)) == ["call g0"])
-    }
-
-    @Test func `G3: a token that is still valid is used when its refresh is unavailable, then and in the pause`() {
-        var script = MachineScript.signedIn()
-        #expect(script.ask(1, after: .seconds(3_596)) == ["call g0"])
-        #expect(script.respond(TokenRefreshError(.unavailable, retryAfter: .seconds(100))) == ["1: ada g0"])
-        #expect(script.ask(2) == ["2: ada g0"])
-        #expect(script.ask(3, after: .seconds(10)) == ["3: refreshUnavailable"])
+        #expect(script.ask(3) == [], "for the same refresh")
+        let busy = TokenRefreshError(.unavailable, retryAfter: .seconds(100))
+        #expect(script.respond(busy) == ["2: ada g0", "3: ada g0"])
+        #expect(script.ask(4) == ["4: ada g0"], "in the pause, too")
+        #expect(script.ask(5, after: .seconds(10)) == ["5: refreshUnavailable"])
     }
 
     @Test func `G3: both windows shrink with a short lifetime, so that a new token is never refreshed at once`() {
@@ -52,13 +50,6 @@ import Testing
         #expect(script.refused(23, generation: 1, after: .seconds(1)) == ["call g1"])
     }
 
-    @Test func `G10: a token that is not fresh, or is of a sign-in, is refreshed when it is refused`() {
-        var script = MachineScript.refreshedOnce()
-        #expect(script.refused(1, generation: 1, after: .seconds(10)) == ["call g1"])
-        var login = MachineScript.signedIn()
-        #expect(login.refused(1, generation: 0) == ["call g0"])
-    }
-
     @Test(arguments: [-30, -1, 1, 30])
     func `G19: setting the wall clock by days in either direction causes no refresh`(days: Int) {
         var script = MachineScript.signedIn()
@@ -80,46 +71,31 @@ import Testing
         }
     }
 
-    @Test func `G19: the lifetime of a JWT is counted between two instants of the server's clock`() {
-        let (wrongClock, issued) = (Date(timeIntervalSince1970: 2_000_000_000), 1_800_000_000.0)
-        let token = String.jwt(exp: issued + 900, iat: issued)
-        let rows: [(TokenRefreshResult, seconds: Int)] = [
-            (.init(accessToken: token), 900), (.init(accessToken: token, expiresIn: .seconds(60)), 60),
-            (.init(accessToken: .jwt(exp: issued + 900), serverDate: Date(timeIntervalSince1970: issued)), 900),
-        ]
-        let limit = TokenRefreshPolicy().maximumLifetime
-        for (tokens, seconds) in rows {
-            let lifetime = TokenLifetime(of: tokens, sentAt: wrongClock, isServerTime: false, limit: limit)
-            #expect(lifetime.duration == .seconds(seconds))
-        }
-    }
-
-    @Test func `G19: the windows of a stored token are those of the longest lifetime, where its own is longer`() {
-        let policy = TokenRefreshPolicy.with { $0.maximumLifetime = .seconds(30) }
-        let now = Instant(uptime: .seconds(1_000), date: MachineScript.start)
-        let bundle = TokenBundle.stored("ada", 0, expiresAt: now.date + 3_600, receivedAt: now.date)
-        let expiry = Expiry(stored: bundle, at: now, skew: 0, policy: policy)
-        #expect(expiry.end == .seconds(1_030) && expiry.leewayFrom == .seconds(1_027))
-        #expect(expiry.urgency(at: .seconds(1_015)) == .none)
-    }
-
-    @Test func `A token that is not a valid JWT has no claims`() {
-        let strange = [
-            "", ".", "..", "...", "a.b.c", "a.!!!.c", "a.e30.c", "\(String.jwt(exp: -1))", ".bnVsbA.",
-            String(repeating: "a", count: 100_000), "a.\(Data("{\"exp\":\"soon\"}".utf8).base64EncodedString()).c",
-        ]
-        for token in strange { #expect(JSONWebTokenClaims(token)?.expiresAt == nil) }
-        #expect(JSONWebTokenClaims(.jwt(exp: 5))?.expiresAt == Date(timeIntervalSince1970: 5))
-    }
-
-    @Test func `G19: the expiry of a stored token is read with the server's clock once that is known`() {
+    @Test func `G19: the first server date corrects the expiry of a stored or adopted token, and no later one does`() {
         var script = MachineScript()
         let serverNow = script.date
+        var valid = script
         // The device's clock was set back by two days while the app was away; the token expired an hour ago.
         script.date -= 2 * 86_400
-        let stored = TokenBundle.stored("ada", 4, expiresAt: serverNow - 3_600, clockSkew: 0.5)
-        #expect(script.start(with: stored) == ["signed in ada", "1: ada g4"])
+        let expired = TokenBundle.stored("ada", 4, expiresAt: serverNow - 3_600, clockSkew: 0.5)
+        #expect(script.start(with: expired) == ["signed in ada", "1: ada g4"])
         #expect(script.ask(2, serverDate: serverNow) == ["call g4"])
+
+        let stored = TokenBundle.stored("ada", 4, expiresAt: serverNow + 3_600, clockSkew: 0.5)
+        #expect(valid.start(with: stored) == ["signed in ada", "1: ada g4"])
+        _ = valid.send(.serverDateNoted(serverNow))
+        #expect(valid.ask(2, serverDate: serverNow + 2 * 86_400) == ["2: ada g4"])
+
+        // Until then it is read with the skew at its receipt.
+        var skewed = MachineScript()
+        let skew = -2 * 86_400.0
+        let behind = TokenBundle.stored("ada", 4, expiresAt: serverNow + skew + 3_600, clockSkew: skew)
+        #expect(skewed.start(with: behind) == ["signed in ada", "1: ada g4"])
+
+        var adopted = MachineScript.signedIn(isShared: true)
+        _ = adopted.changed(to: .active(.stored("ada", 1, expiresAt: serverNow + 3_600, clockSkew: 0.5)))
+        #expect(adopted.ask(1) == ["1: ada g1"])
+        #expect(adopted.ask(2, serverDate: serverNow + 2 * 86_400) == ["lease"])
     }
 
     @Test func `G19: the date in a response is that of the server's clock, for its own tokens, too`() {
@@ -146,17 +122,18 @@ import Testing
         }
     }
 
-    @Test func `G19: the stored expiry is an instant of the server's clock, whichever response gave the date`() {
+    @Test func `G19: the stored expiry and receipt are instants of the server's clock, by the latest date`() {
         for isSet in [false, true] {
             var script = MachineScript()
             let ahead = 2 * 86_400.0
-            _ = script.send(.serverDateNoted(script.date + ahead))
+            for ahead in [50, ahead] { _ = script.send(.serverDateNoted(script.date + ahead)) }
             _ = script.pass(.seconds(100))
             let serverNow = script.date + ahead
             if isSet { script.date -= 5 * 86_400 }
             _ = script.signIn(1, as: "bob", lifetime: .seconds(3_600))
             let stored = script.lastContent?.bundle
-            #expect(stored?.expiresAt == serverNow + 3_600)
+            #expect(stored?.expiresAt == serverNow + 3_600 && stored?.receivedAt == serverNow)
+            #expect(stored?.lifetime == .seconds(3_600))
             #expect(stored?.clockSkew == serverNow.timeIntervalSince(script.date))
         }
     }

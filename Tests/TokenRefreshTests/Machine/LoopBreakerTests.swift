@@ -33,7 +33,7 @@ import Testing
         for waiter in 2...20 { #expect(script.refused(waiter, generation: 1) == ["\(waiter): unauthorized"]) }
     }
 
-    @Test func `A replacement that is refused proves a loop, in any process`() {
+    @Test func `A replacement that is refused proves a loop, in any process, unless it has expired`() throws {
         var script = MachineScript.refreshing(isShared: true)
         // Another process has refreshed, at a time that is not known here.
         #expect(script.leased(reading: .stored("ada", 1)).first == "1: ada g1")
@@ -42,6 +42,13 @@ import Testing
         #expect(script.refused(2, TokenRefusal(of: token)) == ["check"])
         #expect(script.checked(.active(.stored("ada", 1))) == ["2: unauthorized"])
         #expect(script.refused(3, generation: 1, after: .seconds(10)) == ["lease"])
+
+        var late = MachineScript.refreshedOnce(lifetime: .seconds(40))
+        #expect(late.refused(1, generation: 0, after: .seconds(31)) == ["1: ada g1"])
+        let given = TokenRefusal(of: try #require(late.given(1)))
+        var expired = late
+        #expect(late.refused(2, given) == ["2: unauthorized"])
+        #expect(expired.refused(2, given, after: .seconds(9.5)) == ["call g1"])
     }
 
     @Test(arguments: [false, true])
@@ -55,20 +62,20 @@ import Testing
         #expect(script.checked(.active(.stored("ada", 2))).contains("3: ada g2"), "another process has refreshed")
     }
 
-    @Test(arguments: [2.0, 60, -30])
+    @Test(arguments: [(2, 1.5, "check"), (60, 1.5, "lease"), (-30, 1.5, "lease"), (8, 3, "lease")])
     func `G10: the first refusal of a token that another process has refreshed is verified by a refresh`(
-        age: TimeInterval
+        age: Double, pause: Double, again: String
     ) {
         var script = MachineScript.signedIn(isShared: true)
         let adopted = TokenBundle.stored("ada", 1, receivedAt: script.date - age)
         _ = script.changed(to: .active(adopted))
         #expect(script.refused(1, refusal(script, 1, by: "GET /broken")) == ["lease"])
         _ = script.leaseFailed()
-        _ = script.pass(.seconds(1.5))
+        _ = script.pass(.seconds(pause))
         var token = script.token(1)
         token.issuance.failures = 1
-        let again = TokenRefusal(of: token, endpoint: "GET /broken")
-        #expect(script.refused(2, again) == [age == 2 ? "check" : "lease"], "one in a cool-down")
+        let refusal = TokenRefusal(of: token, endpoint: "GET /broken")
+        #expect(script.refused(2, refusal) == [again], "one in a cool-down, while it is as fresh as its refresh there")
     }
 
     @Test func `The shared store is read first: a newer token of another process is returned`() {

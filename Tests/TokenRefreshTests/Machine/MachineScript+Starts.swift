@@ -44,8 +44,7 @@ extension MachineScript {
     /// A machine in which ada's token has been refreshed once, just now.
     static func refreshedOnce(lifetime: Duration? = .seconds(3_600), isShared: Bool = false) -> MachineScript {
         var script = signedIn(isShared: isShared)
-        _ = script.refused(901, generation: 0)
-        if isShared { _ = script.leased(reading: .stored("ada", 0)) }
+        _ = script.refused(901, generation: 0, reading: .stored("ada", 0))
         _ = script.finish(lifetime: lifetime)
         return script
     }
@@ -203,4 +202,17 @@ extension SessionOrdinal {
 
 extension TokenStoreError {
     static let locked = TokenStoreError(.unavailable, reason: "locked")
+}
+
+/// The events of the lease, by the names that the tests have for them.
+extension RefreshEvent {
+    static func leased(_ id: AttemptID, identity: String? = nil) -> RefreshEvent {
+        .lease(.taken(id, identity: identity))
+    }
+
+    static func leaseFailed(_ id: AttemptID, _ error: TokenStoreError) -> RefreshEvent { .lease(.failed(id, error)) }
+
+    static func leaseHeld(_ holder: LeaseHolder) -> RefreshEvent { .lease(.held(by: holder)) }
+
+    static func leaseLost(_ id: AttemptID) -> RefreshEvent { .lease(.lost(id)) }
 }

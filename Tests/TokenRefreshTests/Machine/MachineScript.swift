@@ -28,21 +28,24 @@ struct MachineScript {
     private(set) var responses: [Int: RefreshResponse] = [:]
     /// Whether an intent is stored as soon as the machine writes it, and left out of the texts.
     var recordsIntents = true
-    private var lastCall: (id: AttemptID, base: TokenBundle)?
+    /// The last call, which may be responded to later than others.
+    private(set) var call: (id: AttemptID, base: TokenBundle)?
     private(set) var lastRequest: TokenRefreshRequest?
     /// When no byte of the last call may be written any more.
     private(set) var lastStart: Duration = .zero
     /// The calls that were withdrawn because their session has ended.
     private(set) var withdrawn: [AttemptID] = []
-    private var lastAttempt: AttemptID?
+    private var attempt = AttemptID(number: 0)
     private(set) var lastWrite = 0
     /// The content of the last write.
     private(set) var lastContent: StoreContent?
+    private let isShared: Bool
 
     init(
         policy: TokenRefreshPolicy = .init(), isShared: Bool = false, tolerance: ReplayTolerance = .none,
         needsRefreshToken: Bool = true, hasJournal: Bool = false
     ) {
+        self.isShared = isShared
         let settings = MachineSettings(
             policy: policy, isShared: isShared, owner: ProcessIdentity(host: "host", process: "p1"),
             tolerance: tolerance, needsRefreshToken: needsRefreshToken, hasJournal: hasJournal)
@@ -84,9 +87,14 @@ struct MachineScript {
         return send(.requested(.refresh, WaiterID(number: waiter)))
     }
 
-    /// A caller requests a refresh, and the store is read under the lease.
+    /// A caller requests a refresh. A shared store is read under the lease.
     mutating func refresh(_ waiter: Int, after time: Duration? = nil, reading bundle: TokenBundle) -> [String] {
-        #expect(refresh(waiter, after: time) == ["lease"])
+        underLease(refresh(waiter, after: time), reading: bundle)
+    }
+
+    private mutating func underLease(_ texts: [String], reading bundle: TokenBundle) -> [String] {
+        guard isShared else { return texts }
+        #expect(texts == ["lease"])
         return leased(reading: bundle)
     }
 
@@ -113,8 +121,7 @@ struct MachineScript {
     mutating func refused(
         _ waiter: Int, generation: Int, after time: Duration? = nil, reading bundle: TokenBundle
     ) -> [String] {
-        #expect(refused(waiter, generation: generation, after: time) == ["lease"])
-        return leased(reading: bundle)
+        underLease(refused(waiter, generation: generation, after: time), reading: bundle)
     }
 
     mutating func refused(_ waiter: Int, _ refusal: TokenRefusal, after time: Duration? = nil) -> [String] {
@@ -139,21 +146,18 @@ struct MachineScript {
     mutating func signIn(
         _ waiter: Int, as user: String, with tokens: TokenRefreshResult, isStored: Bool? = nil
     ) -> [String] {
-        let texts = send(.signIn(tokens, SessionID(rawValue: user), WaiterID(number: waiter)))
-        return texts + wrote(isStored)
+        send(.signIn(tokens, SessionID(rawValue: user), WaiterID(number: waiter))) + wrote(isStored)
     }
 
     /// A step-up, or a sign-in of the session "new" where it is none.
     mutating func stepUp(
         _ waiter: Int, with tokens: TokenRefreshResult = .issued("high", of: .ada), isStored: Bool? = nil
     ) -> [String] {
-        let texts = send(.stepUp(tokens, SessionID(rawValue: "new"), WaiterID(number: waiter)))
-        return texts + wrote(isStored)
+        send(.stepUp(tokens, SessionID(rawValue: "new"), WaiterID(number: waiter))) + wrote(isStored)
     }
 
     mutating func signOut(_ waiter: Int, _ reason: SignOutReason = .byUser, isStored: Bool? = nil) -> [String] {
-        let texts = send(.signOut(reason, WaiterID(number: waiter)))
-        return texts + wrote(isStored)
+        send(.signOut(reason, WaiterID(number: waiter))) + wrote(isStored)
     }
 
     // MARK: Responses
@@ -164,9 +168,9 @@ struct MachineScript {
         call: (id: AttemptID, base: TokenBundle)? = nil, after time: Duration? = nil, isStored: Bool? = nil
     ) -> [String] {
         wait(time)
-        guard let call = call ?? lastCall else { return ["no call to response"] }
         if let error { return respond(.failure(error), to: call, isStored) }
-        let name = "\(call.base.session.rawValue)-\(call.base.generation + 1)"
+        guard let base = (call ?? self.call)?.base else { return ["no call"] }
+        let name = "\(base.session.rawValue)-\(base.generation + 1)"
         let result = TokenRefreshResult(
             accessToken: accessToken ?? "access-\(name)", refreshToken: "refresh-\(name)", expiresIn: lifetime)
         return respond(.success(result), to: call, isStored)
@@ -175,16 +179,15 @@ struct MachineScript {
     mutating func respond(
         _ result: TokenRefreshResult, call: (id: AttemptID, base: TokenBundle)? = nil, isStored: Bool? = nil
     ) -> [String] {
-        guard let call = call ?? lastCall else { return ["no call to response"] }
-        return respond(.success(result), to: call, isStored)
+        respond(.success(result), to: call, isStored)
     }
 
     private mutating func respond(
-        _ result: Result<TokenRefreshResult, TokenRefreshError>, to call: (id: AttemptID, base: TokenBundle),
+        _ result: Result<TokenRefreshResult, TokenRefreshError>, to call: (id: AttemptID, base: TokenBundle)?,
         _ isStored: Bool?
     ) -> [String] {
-        let texts = send(.responded(call.id, base: call.base, result))
-        return texts + wrote(isStored)
+        guard let call = call ?? self.call else { return ["no call"] }
+        return send(.responded(call.id, base: call.base, result)) + wrote(isStored)
     }
 
     /// The server rejects the refresh token of the last call, and the store is read.
@@ -195,16 +198,10 @@ struct MachineScript {
 
     /// No byte of the last call was written.
     mutating func notMade(_ error: TokenRefreshError = .unavailable) -> [String] {
-        guard let call = lastCall else { return ["no call"] }
-        return send(.callNotMade(call.id, error))
+        call.map { send(.callNotMade($0.id, error)) } ?? ["no call"]
     }
 
-    /// The last call, to be responded to later than others.
-    var call: (id: AttemptID, base: TokenBundle)? { lastCall }
-
-    mutating func leased(_ identity: String? = nil) -> [String] {
-        lastAttempt.map { send(.leased($0, identity: identity)) } ?? ["no request for the lease"]
-    }
+    mutating func leased(_ identity: String? = nil) -> [String] { send(.leased(attempt, identity: identity)) }
 
     /// The attempt gets the lease, and the store is read for it.
     mutating func leased(
@@ -219,15 +216,14 @@ struct MachineScript {
     }
 
     mutating func leaseFailed() -> [String] {
-        let busy = TokenStoreError(.busy, reason: "another process has it")
-        return lastAttempt.map { send(.leaseFailed($0, busy)) } ?? ["no request for the lease"]
+        send(.leaseFailed(attempt, TokenStoreError(.busy, reason: "another process has it")))
     }
 
     /// The store is read for the attempt under way. `ending`: why its tokens are to end, as the journal says.
     mutating func reread(
         _ result: Result<StoredSession, TokenStoreError>, ownerMayCall: Bool = false, ending: SignOutReason? = nil
     ) -> [String] {
-        lastAttempt.map { send(.read(.attempt($0), result, ownerMayCall: ownerMayCall, ending: ending)) } ?? ["no read"]
+        send(.read(.attempt(attempt), result, ownerMayCall: ownerMayCall, ending: ending))
     }
 
     mutating func reread(_ bundle: TokenBundle, ownerMayCall: Bool = false) -> [String] {
@@ -280,9 +276,7 @@ struct MachineScript {
         return wrote()
     }
 
-    mutating func storeFails() -> [String] {
-        wrote(.failed(.locked))
-    }
+    mutating func storeFails() -> [String] { wrote(.failed(.locked)) }
 
     // MARK: What is seen of it
 
@@ -355,11 +349,11 @@ struct MachineScript {
         case .withdrawCall(let id): withdrawn.append(id)
         case .respond(let waiter, let response): responses[waiter.number] = response
         case .call(let id, let base, let request, let startBefore):
-            lastCall = (id, base)
+            call = (id, base)
             lastStart = startBefore
-            lastAttempt = id
+            attempt = id
             lastRequest = request
-        case .lease(let id), .read(.attempt(let id)): lastAttempt = id
+        case .lease(let id), .read(.attempt(let id)): attempt = id
         case .write(let version, let content):
             lastWrite = version
             lastContent = content

@@ -40,23 +40,11 @@ import Testing
         for _ in 1...3 {
             _ = script.respond(.unavailable)
             #expect(script.refused(2, generation: 0, after: .seconds(60)) == ["call g0"])
-            #expect(script.key == key)
+            #expect(script.key == key && script.lastRequest?.refreshToken == "refresh-ada-0")
         }
         _ = script.finish()
         #expect(script.refused(3, generation: 1, after: .seconds(60)) == ["call g1"])
         #expect(script.key != key)
-    }
-
-    @Test func `G12: a restart replays at once, with the stored key`() {
-        for isShared in [false, true] {
-            var script = MachineScript(isShared: isShared)
-            let stored = TokenBundle.stored("ada", 0, expiresAt: script.date - 1)
-                .with(refreshIntent: script.rivalIntent(key: "from before"))
-            _ = script.start(with: stored)
-            if isShared { _ = script.leased(reading: stored) }
-            #expect(script.call != nil)
-            #expect(script.key == "from before")
-        }
     }
 
     @Test func `G12: where the server tolerates it, a call whose response is lost is replayed once at once`() {
@@ -119,9 +107,14 @@ import Testing
     }
 
     @Test func `SE8: a call is waited for as long as the limits of its owner say, for half an hour at most`() {
-        let day = Duration.seconds(86_400)
-        for (limit, waited) in [(Duration.seconds(300), 300), (.seconds(60), 60), (day, 1_800), (nil, 120)] {
-            var (script, stored) = meeting(age: 0, isAbandoned: true, longestCall: limit)
+        let day = 86_400.0
+        let rows: [(age: TimeInterval, limit: Duration?, waited: Int)] = [
+            (0, .seconds(300), 300), (0, .seconds(60), 60), (0, .seconds(day), 1_800), (0, nil, 120),
+            // The wait ends by the monotonic clock, and not by the date of the intent.
+            (-30 * day, nil, 120),
+        ]
+        for (age, limit, waited) in rows {
+            var (script, stored) = meeting(age: age, isAbandoned: true, longestCall: limit)
             expectWait(waited, &script, over: stored)
         }
         #expect(MachineScript.refreshing().lastIntent?.longestCall == .seconds(120))
@@ -131,35 +124,24 @@ import Testing
         let error = TokenRefreshError(.unavailable, status: 200)
         var tolerant = MachineScript.refreshing(tolerance: .sameKey)
         #expect(tolerant.respond(error) == ["call g0"])
-        for script in [MachineScript.refreshing(tolerance: .none), tolerant] {
-            var script = script
+        for var script in [MachineScript.refreshing(tolerance: .none), tolerant] {
             #expect(script.respond(error).first == "1: refreshUnavailable")
             let pause = script.lastIntent?.failure?.pause
             #expect(pause ?? .zero >= TokenRefreshPolicy().ambiguityCooldown)
         }
     }
 
-    @Test func `Rule 4: a tolerated call has the date and the limit of the call that it repeats`() {
+    @Test func `Rule 4: a tolerated call has the date, the limit and the window of the call that it repeats`() {
         var (script, stored) = meeting(tolerance: .within(.seconds(60)), age: 40)
         #expect(script.leased(reading: stored, ownerMayCall: true) == ["mark ada g0"])
         #expect(script.lastIntent?.date == stored.refreshIntent?.date)
         #expect(script.wrote() == ["call g0"])
+        for (passed, isReplayed) in [(19, true), (20, false)] {
+            var lost = script
+            #expect(lost.respond(.unavailable, after: .seconds(passed)).contains("call g0") == isReplayed)
+        }
         #expect(script.pass(.seconds(79)).filter { $0.hasPrefix("cancel") } == [])
         #expect(script.pass(.seconds(1)).filter { $0.hasPrefix("cancel") }.count == 1)
-    }
-
-    @Test func `Rule 4: a tolerated call whose response was lost is replayed within the first call's window`() {
-        for (passed, isReplayed) in [(19, true), (20, false)] {
-            var (script, stored) = meeting(tolerance: .within(.seconds(60)), age: 40)
-            _ = script.leased(reading: stored, ownerMayCall: true)
-            _ = script.wrote()
-            #expect(script.respond(.unavailable, after: .seconds(passed)).contains("call g0") == isReplayed)
-        }
-    }
-
-    @Test func `Rule 4: the wait for another process's intent ends by the monotonic clock, not by its date`() {
-        var (script, stored) = meeting(age: -30 * 86_400, isAbandoned: true)
-        expectWait(120, &script, over: stored)
     }
 
     /// A clock that the date of an intent cannot be trusted for.
@@ -194,25 +176,26 @@ import Testing
     }
 
     @Test func `Rule 3: a save is refused over its session's tombstone, another session, and an equal generation`() {
-        let new = StoreContent.bundle(.stored("ada", 2), over: .older)
-        let otherTokens = TokenBundle.stored("ada", 2, accessToken: "other", refreshToken: "other")
-        for found in [
-            StoredSession.ended("ada"), .active(.stored("bob", 0)), .active(.stored("ada", 3)), .active(otherTokens),
-        ] {
-            #expect(new.replacement(for: .success(found)) == nil, "\(found)")
+        let new = TokenBundle.stored("ada", 2)
+        func recorded(by owner: ProcessIdentity) -> TokenBundle {
+            new.with(refreshIntent: RefreshIntent(idempotencyKey: "key", owner: owner, date: MachineScript.start))
         }
-        for found in [StoredSession.empty, .active(.stored("ada", 1)), .active(.stored("ada", 2))] {
-            #expect(new.replacement(for: .success(found)) != nil, "\(found)")
+        let (own, foreign) = (recorded(by: ProcessIdentity(host: "host", process: "p1")), recorded(by: .rival))
+        let otherTokens = TokenBundle.stored("ada", 2, accessToken: "other", refreshToken: "other")
+        let rows: [(save: TokenBundle, over: StoredSession, isWritten: Bool)] = [
+            (new, .ended("ada"), false), (new, .active(.stored("bob", 0)), false),
+            (new, .active(.stored("ada", 3)), false), (new, .active(otherTokens), false),
+            (new, .empty, true), (new, .active(.stored("ada", 1)), true), (new, .active(new), true),
+            // The same tokens do not replace the intent of another process.
+            (own, .active(new), true), (own, .active(own), true), (own, .active(foreign), false),
+            (new, .active(foreign), false),
+        ]
+        for (save, found, isWritten) in rows {
+            let content = StoreContent.bundle(save, over: .older)
+            #expect((content.replacement(for: .success(found)) != nil) == isWritten, "\(found)")
         }
         let corrupt = TokenStoreError(.corrupt, reason: "not a session")
-        #expect(new.replacement(for: .failure(corrupt)) != nil)
-    }
-
-    @Test func `Rule 5: tokens that a tombstone keeps out of the store are revoked`() {
-        var script = MachineScript.calling()
-        _ = script.respond()
-        let texts = ["1: sessionEnded", "signedOut byUser", "revoke ada g1", "check", "release"]
-        #expect(script.wrote(.superseded(by: .ended("ada"))) == texts)
+        #expect(StoreContent.bundle(new, over: .older).replacement(for: .failure(corrupt)) != nil)
     }
 
     @Test func `A check of the store finds a sign-in, a switch and a sign-out of another process`() {

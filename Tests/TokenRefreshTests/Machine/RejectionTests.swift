@@ -13,30 +13,19 @@ import Testing
         return script
     }
 
-    @Test func `G13: newer tokens that another process stores after the read are adopted, and the session stays`() {
-        var script = rejected()
+    @Test func `G5, G13, G14: a session ends when its end is stored, and what another process has stored stays`() {
         let newer = StoredSession.active(.stored("ada", 1))
-        #expect(!script.replaces(newer), "the end is not written over them")
-        #expect(script.wrote(.superseded(by: newer)) == ["1: ada g1", "release"])
-        #expect(script.state == "signed in ada")
-    }
-
-    @Test func `G5: the end is published when it is stored`() {
-        var script = rejected()
-        let new = script.lastContent?.replacement(for: .success(.active(.stored("ada", 0))))
-        #expect(new != nil && new?.bundle == nil, "the rejected tokens stay")
-        #expect(Set(script.wrote()) == ["1: sessionEnded", "release", "signedOut expired"])
-    }
-
-    @Test func `G13, G14: a sign-in or a sign-out elsewhere holds, and while the end is not stored the session stays`()
-    {
         for (outcome, text, state) in [
-            (WriteOutcome.superseded(by: .active(.stored("bob", 0))), "signed in bob", "signed in bob"),
+            (WriteOutcome.superseded(by: newer), "1: ada g1", "signed in ada"),
+            (.superseded(by: .active(.stored("bob", 0))), "signed in bob", "signed in bob"),
             (.superseded(by: .ended("ada")), "signedOut byUser", "signedOut byUser"),
             (.failed(.locked), "1: storeUnavailable", "signed in ada"),
+            (.written(replaced: .stored("ada", 0)), "1: sessionEnded", "signedOut expired"),
         ] {
             var script = rejected()
-            #expect(script.wrote(outcome).contains(text) && script.state == state)
+            #expect(script.replaces(.stored("ada", 0)) && !script.replaces(newer), "newer tokens stay")
+            let actions = script.wrote(outcome)
+            #expect(actions.contains(text) && actions.contains("release") && script.state == state)
         }
         var hanging = rejected()
         #expect(hanging.pass(.seconds(10)).contains("1: storeUnavailable") && hanging.state == "signed in ada")
@@ -82,30 +71,6 @@ import Testing
         #expect(script.signOut(2).contains("signedOut byUser"))
         _ = script.wrote(.superseded(by: .active(.stored("ada", 1))))
         #expect(script.replaces(.stored("ada", 1)))
-    }
-}
-
-/// G10, G22: what follows from the refusal of a token, and what does not.
-@Suite struct RefusedTokenTests {
-    @Test func `G10: a replacement that is refused too causes no refresh`() throws {
-        var script = MachineScript.refreshedOnce()
-        #expect(script.refused(1, generation: 0, after: .seconds(60)) == ["1: ada g1"])
-        let token = try #require(script.given(1))
-        #expect(script.refused(2, TokenRefusal(of: token)) == ["2: unauthorized"])
-    }
-
-    @Test func `G10: an expired token is refreshed when it is refused, however new it is`() {
-        var script = MachineScript.refreshing()
-        _ = script.finish(lifetime: .seconds(5))
-        #expect(script.refused(2, generation: 1, after: .seconds(6)) == ["call g1"])
-    }
-
-    @Test func `G22: an expiry on the device's clock ends no session, also when the server's clock is known`() {
-        var script = MachineScript()
-        let bundle = TokenBundle.stored(
-            "ada", 0, refreshToken: "", expiresAt: script.date - 60, receivedAt: script.date - 3_660)
-        #expect(script.start(with: bundle) == ["signed in ada", "1: ada g0"])
-        #expect(script.ask(2, serverDate: script.date) == ["2: ada g0"])
     }
 }
 

@@ -86,18 +86,16 @@ import Testing
         return script
     }
 
-    @Test func `G19: the token of a replay counts from the first intent, also after a restart`() {
-        var script = replaying(date: -100)
+    @Test(arguments: [(-100, nil), (-20, -100)] as [(TimeInterval, TimeInterval?)])
+    func `G19: the token of a replay counts from the first intent, also after restarts`(
+        date: TimeInterval, firstDate: TimeInterval?
+    ) {
+        let first = MachineScript.start - 100
+        var script = replaying(date: date, firstDate: firstDate.map { MachineScript.start + $0 })
+        #expect(script.lastIntent?.firstDate == first && script.lastIntent?.date == script.date)
         #expect(script.finish(lifetime: .seconds(90)) == [])
         #expect(script.pass(.seconds(1)) == ["call g1"])
         #expect(script.finish(lifetime: .seconds(90)) == ["2: ada g2"], "which is no replay")
-    }
-
-    @Test func `G19: a replay of a replay counts from the first intent`() {
-        let first = MachineScript.start - 100
-        var script = replaying(date: -20, firstDate: first)
-        #expect(script.lastIntent?.firstDate == first && script.lastIntent?.date == script.date)
-        #expect(script.finish(lifetime: .seconds(90)) == [])
     }
 
     /// A machine whose intent could not be stored in time, and was: another process has called with its key since. It

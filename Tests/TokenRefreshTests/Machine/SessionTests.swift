@@ -61,14 +61,6 @@ import Testing
         #expect(failed.ask(3) == ["3: bob g0"])
     }
 
-    @Test func `G12: a refresh whose response was lost is tried again with the same refresh token`() {
-        var script = MachineScript.refreshing()
-        _ = script.respond(.unavailable)
-        #expect(script.call?.base.refreshToken == "refresh-ada-0")
-        #expect(script.refused(2, generation: 0, after: .seconds(1)) == ["call g0"])
-        #expect(script.call?.base.refreshToken == "refresh-ada-0")
-    }
-
     @Test func `G22: without a refresh token there is a clear error at once, and no call`() {
         var script = MachineScript.signedIn(refreshToken: nil)
         #expect(script.machine.readyToken(at: script.uptime + .seconds(3_599))?.generation == 0)
@@ -90,14 +82,22 @@ import Testing
         refusal.requestID = "r-1"
         #expect(script.refused(2, refusal) == ["2: noRefreshToken", "delete", "signedOut expired"])
         #expect(script.ending?.status == 401 && script.ending?.requestID == "r-1")
+        let removed = script.wrote(.written(replaced: .stored("ada", 0)))
+        #expect(removed.allSatisfy { !$0.hasPrefix("revoke") }, "G9: the server has called it invalid")
     }
 
     @Test func `G22: a wrong local clock alone ends no session without a refresh token`() {
-        var script = MachineScript()
-        let bundle = TokenBundle.stored(
-            "ada", 0, refreshToken: "", expiresAt: script.date - 60, clockSkew: 0.5, receivedAt: script.date - 3_660)
-        #expect(script.start(with: bundle) == ["signed in ada", "1: ada g0"])
-        #expect(script.ask(2, serverDate: script.date).contains("signedOut expired"), "the server's clock says so, too")
+        for (skew, texts) in [(0, ["2: ada g0"]), (0.5, ["2: noRefreshToken", "delete", "signedOut expired"])] {
+            var script = MachineScript()
+            let bundle = TokenBundle.stored(
+                "ada", 0, refreshToken: "", expiresAt: script.date - 60, clockSkew: skew,
+                receivedAt: script.date - 3_660)
+            #expect(script.start(with: bundle) == ["signed in ada", "1: ada g0"])
+            #expect(script.ask(2, serverDate: script.date) == texts, "the server's clock says so, too, where it counts")
+        }
+        var adopted = MachineScript.signedIn(isShared: true, refreshToken: nil)
+        _ = adopted.changed(to: .active(.stored("ada", 1, refreshToken: "", expiresAt: adopted.date - 10)))
+        #expect(adopted.ask(1) == ["1: ada g1"], "its expiry is that of a clock that can be set")
     }
 
     @Test func `G22: nor does it where the server has said an instant, and the device's clock says how far that is`() {

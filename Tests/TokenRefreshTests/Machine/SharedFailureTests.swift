@@ -75,6 +75,9 @@ import Testing
             #expect(script.leased(reading: stored, ownerMayCall: true) == ["call g0"])
         }
         #expect(script.key == "key")
+        _ = script.finish()
+        let end = script.machine.current?.expiry.end
+        #expect(end == script.uptime + .seconds(3_600), "G19: the call that was refused has not brought these tokens")
     }
 
     @Test func `G6: under the lease the pause of another process is observed, and no call is made`() {
@@ -86,6 +89,10 @@ import Testing
         // Where it is over, a living owner whose call has failed is not waited for.
         let over = TokenBundle.failed(.seconds(1), 1, at: script.date)
         #expect(script.leased(reading: over, ownerMayCall: true) == ["call g0"])
+        var rest = MachineScript.refreshing(isShared: true)
+        let failed = TokenBundle.failed(.seconds(5), 4.75, at: rest.date, status: 503)
+        #expect(rest.leased(reading: failed) == ["1: refreshUnavailable", "release"])
+        #expect(rest.refresh(2, after: .milliseconds(300)) == ["lease"], "no new pause begins")
     }
 
     @Test func `G6: a check shows the pause of another process, and requests that were sent before share it`() {
@@ -93,6 +100,10 @@ import Testing
         let refusal = TokenRefusal(of: script.token(0))
         #expect(script.changed(to: .active(.failed(.seconds(20), at: script.date))) == [])
         #expect(script.refused(1, refusal) == ["1: refreshUnavailable"])
+        var longer = MachineScript.calling()
+        _ = longer.respond(TokenRefreshError(.unavailable, retryAfter: .seconds(60), status: 503))
+        _ = longer.changed(to: .active(.failed(.seconds(5), at: longer.date, status: 503)))
+        #expect(longer.refresh(2, after: .seconds(10)) == ["2: refreshUnavailable"], "no longer pause is shortened")
     }
 
     @Test(arguments: [Duration.seconds(86_400), .seconds(Int64.max)])
@@ -121,10 +132,14 @@ import Testing
         #expect(script.refresh(2, after: .seconds(15)) == ["lease"])
     }
 
-    @Test func `G4: an ambiguous refusal of an earlier run is repeated by this one`() {
-        var script = started(.seconds(30), 40, isAmbiguous: true, status: 401)
+    @Test(arguments: [(30, 40, true), (1, 2, false)])
+    func `G4: an ambiguous refusal of an earlier run is repeated by this one, but for one of a moment ago`(
+        pause: Int, ago: Int, isRepeated: Bool
+    ) {
+        var script = started(.seconds(pause), TimeInterval(ago), isAmbiguous: true, status: 401)
         #expect(script.refresh(2) == ["call g0"])
-        #expect(script.respond(TokenRefreshError(.ambiguous, status: 401)) == ["reread"])
+        let actions = script.respond(TokenRefreshError(.ambiguous, status: 401))
+        #expect(actions == (isRepeated ? ["reread"] : ["2: refreshUnavailable"]))
     }
 
     @Test func `G4: refusals are counted over several runs`() throws {

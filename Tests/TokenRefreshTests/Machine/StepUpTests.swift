@@ -165,12 +165,4 @@ import Testing
         #expect(spent.refresh(3, reading: .stored("ada", 2)) == ["call g2"])
         #expect(spent.lastRequest?.refreshToken == "refresh-ada-2")
     }
-
-    @Test func `G32: tokens that were refreshed from older ones do not replace those of a step-up elsewhere`() {
-        var script = MachineScript.calling()
-        #expect(script.respond() == ["save ada g1"])
-        let stored = TokenBundle.stored("ada", 1, accessToken: "access-high", refreshToken: "refresh-high")
-        #expect(script.wrote(.superseded(by: .active(stored))) == ["1: ada g1", "release"])
-        #expect(script.machine.current?.bundle.hasSameTokens(as: stored) == true)
-    }
 }

@@ -65,24 +65,6 @@ import Testing
         #expect(script.refresh(2, reading: .stored("ada", 1)) == ["call g1"])
         #expect(script.key != key)
     }
-
-    @Test func `G10: tokens that another process made long ago are not fresh, although this one has just refreshed`() {
-        var script = MachineScript.refreshedOnce(isShared: true)
-        let adopted = TokenBundle.stored("ada", 2, receivedAt: script.date - 60)
-        _ = script.changed(to: .active(adopted))
-        #expect(script.refused(1, TokenRefusal(of: script.token(2), endpoint: "e1")) == ["lease"])
-        _ = script.leaseFailed()
-        _ = script.pass(.seconds(2))
-        let again = TokenRefusal(of: script.token(2), endpoint: "e1")
-        #expect(script.refused(2, again) == ["lease"], "nor was the first refusal one of a fresh token")
-    }
-
-    @Test func `G19: the first server date corrects the expiry of an adopted token`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.changed(to: .active(.stored("ada", 1, expiresAt: script.date + 3_600, clockSkew: 0.5)))
-        #expect(script.ask(1) == ["1: ada g1"])
-        #expect(script.ask(2, serverDate: script.date + 2 * 86_400) == ["lease"])
-    }
 }
 
 /// G27: a write that has failed may have stored the tokens all the same.
@@ -119,13 +101,6 @@ import Testing
             var script = script(isShared: isShared)
             #expect(script.reread(.success(found)) == ["intent bob g0", "call g0"])
         }
-    }
-
-    @Test func `G27: without the lease, tokens that a failed save may have stored are not spent`() {
-        var script = MachineScript(isShared: true)
-        _ = script.signIn(1, as: "bob", isStored: false)
-        #expect(script.refused(2, generation: 0, of: "bob") == ["lease"])
-        #expect(script.leaseFailed() == ["2: refreshUnavailable"])
     }
 
     @Test func `G8: a sign-out that cannot be stored keeps the lease until the call has ended, or is abandoned`() {

@@ -8,22 +8,21 @@ import Testing
     /// What takes the lease of the first attempt away.
     private static let ends = [RefreshEvent.suspensionNear, .leaseLost(AttemptID(number: 1))]
 
-    @Test func `Rule 4: an attempt that reads the store makes no call once its lease is lost or to be released`() {
+    @Test func `Rule 4: an attempt makes no call, and ends no session, once its lease is lost or to be released`() {
         for end in Self.ends {
-            var script = MachineScript.refreshing(for: .refresh, isShared: true)
-            #expect(script.leased() == ["reread"])
-            #expect(script.send(end) == ["1: refreshUnavailable", "release"])
-            #expect(script.reread(.stored("ada", 0)) == [])
-            #expect(script.refresh(2, after: .seconds(1)) == ["lease"])
-        }
-    }
-
-    @Test func `Rule 4: an intent that is being stored causes no call once the lease is lost or to be released`() {
-        for end in Self.ends {
-            var script = MachineScript.recording(for: .refresh)
-            #expect(script.send(end) == ["1: refreshUnavailable", "release"])
-            var next = script
-            #expect(script.wrote() == [], "the write replaces exactly what was read, so it harms no other process")
+            var reading = MachineScript.refreshing(for: .refresh, isShared: true)
+            #expect(reading.leased() == ["reread"])
+            var rejected = MachineScript.calling(for: .refresh)
+            _ = rejected.respond(.rejected)
+            for var script in [reading, rejected] {
+                #expect(script.send(end) == ["1: refreshUnavailable", "release"])
+                #expect(script.reread(.stored("ada", 0)) == [])
+                #expect(script.refresh(2, after: .seconds(1)) == ["lease"])
+            }
+            var recording = MachineScript.recording(for: .refresh)
+            #expect(recording.send(end) == ["1: refreshUnavailable", "release"])
+            var next = recording
+            #expect(recording.wrote() == [], "the write replaces exactly what was read, so it harms no other process")
             #expect(next.refresh(2, after: .seconds(1)) == ["lease"])
             #expect(next.wrote() == [])
             #expect(next.leased() == ["reread"], "a lease of its own, which stays")
@@ -47,8 +46,12 @@ import Testing
         #expect(script.wrote() == ["2: signed in ada", "release"], "the tokens are the last content")
     }
 
-    @Test func `Rule 2: a response that is lost after a suspension took the lease is not asked for again at once`() {
-        var script = MachineScript.suspended(for: .refresh, tolerance: .sameKey)
+    @Test func `Rule 2, G28: a response that is lost once a suspension was announced is not asked for again at once`() {
+        var script = MachineScript.calling(for: .refresh, tolerance: .sameKey)
+        #expect(script.send(.suspensionNear) == ["mark ada g0"])
+        var early = script
+        #expect(early.respond(.unavailable, isStored: true) == ["1: refreshUnavailable", "release"])
+        #expect(script.wrote() == ["release"])
         #expect(script.respond(.unavailable) == ["1: refreshUnavailable"])
         #expect(script.refresh(2, after: .seconds(1)) == ["lease"])
     }
@@ -108,13 +111,6 @@ import Testing
         #expect(script.respond(.rejected) == ["reread"], "under a lease of its own it counts")
     }
 
-    @Test func `Rule 4: a session whose lease is lost after a rejection does not end`() {
-        var script = MachineScript.calling(for: .refresh)
-        _ = script.respond(.rejected)
-        #expect(script.send(Self.ends[1]) == ["1: refreshUnavailable", "release"])
-        #expect(script.reread(.stored("ada", 0)) == [])
-    }
-
     @Test func `the loss of a lease that was released changes nothing`() {
         var script = MachineScript.refreshing(for: .refresh, isShared: true)
         _ = script.leased(reading: .stored("ada", 1))
@@ -131,25 +127,17 @@ import Testing
         .calling(isShared: false, policy: .with(change))
     }
 
-    @Test func `G8: a call whose limit passes in a sleep is not cancelled at the wake, and its response is kept`() {
-        var script = calling()
-        #expect(script.sleep(.seconds(135)) == ["1: refreshUnavailable"])
-        #expect(script.pass(.seconds(4)) == [])
-        #expect(script.respond() == ["save ada g1"])
-    }
-
-    @Test(arguments: [false, true])
-    func `G8: a call without a response is cancelled when the process has run for some seconds`(isShared: Bool) {
+    @Test(arguments: [(135_000, false), (135_000, true), (119_900, false)])
+    func `G8: a call whose limit passes in a sleep, or at once after it, is cancelled seconds later`(
+        asleep: Int, isShared: Bool
+    ) {
         var script = MachineScript.calling(isShared: isShared)
-        _ = script.sleep(.seconds(135))
+        #expect(script.sleep(.milliseconds(asleep)) == ["1: refreshUnavailable"])
+        var read = script
+        #expect(read.pass(.seconds(4)) == [])
+        #expect(read.respond() == ["save ada g1"])
         #expect(script.pass(.milliseconds(4_999), then: .milliseconds(1)) == ["cancel call"])
         #expect(script.pass(.milliseconds(9_999), then: .milliseconds(1)) == ["mark ada g0"])
-    }
-
-    @Test func `G8: a process that wakes just before a limit has the same time`() {
-        var script = calling()
-        _ = script.sleep(.milliseconds(119_900))
-        #expect(script.pass(.milliseconds(4_999), then: .milliseconds(1)) == ["cancel call"])
     }
 
     @Test func `G8: a cancelled call is not abandoned at the wake, and is when it does not end`() {
@@ -197,14 +185,5 @@ import Testing
         #expect(script.sleep(.seconds(135)) == [])
         #expect(script.respond() == ["revoke ada g1"])
         #expect(script.pass(.seconds(200)) == [], "no limit is left")
-    }
-
-    @Test func `Rule 3: tokens that another process stored during a sleep stay`() {
-        var script = MachineScript.suspended()
-        _ = script.sleep(.seconds(300))
-        #expect(script.respond() == ["save ada g1"])
-        let other = TokenBundle.stored("ada", 1, accessToken: "access-other", refreshToken: "refresh-other")
-        _ = script.wrote(.superseded(by: .active(other)))
-        #expect(script.machine.current?.bundle.accessToken == "access-other")
     }
 }

@@ -96,7 +96,7 @@ import Testing
 
     // MARK: Its end
 
-    @Test func `it ends by a refresh that succeeds, and by a sign-in`() {
+    @Test func `it ends by a refresh, a sign-in, a step-up, and newer tokens of another process`() {
         var refreshed = demanded()
         var signedIn = refreshed
         _ = refreshed.refresh(2, after: .seconds(30))
@@ -107,22 +107,15 @@ import Testing
         #expect(rejected.wrote().contains("signedOut expired"), "an invalid_grant without a sign ends the session")
         _ = signedIn.signIn(2, as: "bob", isStored: true)
         #expect(signedIn.machine.status.userAction == nil)
-    }
-
-    @Test func `it ends by a step-up, and with it the pause`() {
-        var script = MachineScript.known()
-        _ = script.refresh(2)
-        _ = script.respond(demand(challenge), isStored: true)
-        #expect(script.stepUp(3) == ["save ada g1"])
-        _ = script.wrote()
-        #expect(script.machine.status.userAction == nil && script.machine.status.lastFailure == nil)
-        #expect(script.refresh(4) == ["call g1"])
-    }
-
-    @Test func `it ends by a newer bundle of another process`() {
-        var script = demanded(isShared: true)
-        #expect(script.changed(to: .active(.stored("ada", 1))) == [])
-        #expect(script.machine.status.userAction == nil && script.ask(2) == ["2: ada g1"])
+        var steppedUp = MachineScript.known()
+        _ = steppedUp.refresh(2)
+        _ = steppedUp.respond(demand(challenge), isStored: true)
+        #expect(steppedUp.stepUp(3, isStored: true).first == "save ada g1")
+        #expect(steppedUp.machine.status.userAction == nil && steppedUp.machine.status.lastFailure == nil)
+        #expect(steppedUp.refresh(4) == ["call g1"], "with it the pause ends")
+        var adopting = demanded(isShared: true)
+        #expect(adopting.changed(to: .active(.stored("ada", 1))) == [])
+        #expect(adopting.machine.status.userAction == nil && adopting.ask(2) == ["2: ada g1"])
     }
 
     // MARK: Other processes
