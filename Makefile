@@ -124,10 +124,11 @@ test-simulator: ## On a Mac, run the modules' tests in a simulator: make test-si
 	@.ci/test-simulator "$(DEVICE)"
 
 # Builds the module, its tests and what they need. Installs packages and switches on a trait only where it must.
-test-%: ## Run one module's tests, with its trait: make test-TokenRefresh
+test-%: ## Run one module's tests, with its trait: make test-TokenRefresh ONLY=PacingTests
 	@[ -d Tests/$*Tests ] || { echo "there is no Tests/$*Tests; the modules are:" Modules/*/ >&2; exit 1; }
 	@.ci/setup $(PACKAGES_$*)
-	LATCHKEY_MODULE=$* swift test $(BUILD_FLAGS) --scratch-path .build-module $(if $(TRAITS_$*),--traits $(TRAITS_$*))
+	LATCHKEY_MODULE=$* swift test $(BUILD_FLAGS) --scratch-path .build-module $(if $(TRAITS_$*),--traits $(TRAITS_$*)) \
+		$(if $(ONLY),--filter '$(ONLY)')
 
 .PHONY: tsan
 tsan: setup-test ## Run the modules' tests under the thread sanitizer
