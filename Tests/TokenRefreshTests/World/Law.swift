@@ -81,12 +81,17 @@ struct MachineSnapshot {
     let session: SessionID?
     /// The newest tokens, including those that are being stored.
     let newest: TokenBundle?
+    /// Whether the end of the session is being stored. That of one which was never stored finds the session of the
+    /// store.
+    let isEnding: Bool
     let event: RefreshEvent
 
     init(_ process: DeviceProcess, event: RefreshEvent) {
         bundle = process.bundle
         session = bundle?.session
         newest = process.newest
+        let rejected = process.machine.value.unsavedContent?.rejection?.bundle.session
+        isEnding = rejected != nil && rejected == session
         self.event = event
     }
 

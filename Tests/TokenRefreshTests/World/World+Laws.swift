@@ -18,7 +18,7 @@ extension World {
         if let left = before.session, session != left {
             processes[process].notes.left.insert(left)
             processes[process].notes.pause = nil
-            checkReplacement(process, left, session)
+            if !before.isEnding { checkReplacement(process, left, session) }
         }
         checkWaiting(process)
         checkGrowth(process)
@@ -26,15 +26,8 @@ extension World {
 
     /// G9. A sign-in is replaced by a later sign-in, or by its own end, and never by an earlier one.
     private mutating func checkReplacement(_ process: Int, _ left: SessionID, _ new: SessionID?) {
-        guard let new, server[new].ordinal < server[left].ordinal else { return }
-        let notes = processes[process].notes
-        // The end of a refused sign-in, which was never stored, finds the session of the store. What is refused is its
-        // refresh token or, where it has none, its access token.
-        let isRefused =
-            notes.sawRejection == left || (!plan.server.givesRefreshTokens && notes.invalid?.session == left)
-        if !server[left].isRetired, !isRefused {
-            fail(.backwards, "p\(process + 1) left \(left.rawValue) for the older \(new.rawValue)")
-        }
+        guard let new, server[new].ordinal < server[left].ordinal, !server[left].isRetired else { return }
+        fail(.backwards, "p\(process + 1) left \(left.rawValue) for the older \(new.rawValue)")
     }
 
     /// G8, G25. A caller for a token waits for the deadline at most, whatever it waits for one after the other. Timers
