@@ -15,8 +15,8 @@ extension ScreenServices {
     package init(_ graph: AppGraph, identity: any IdentityTokenSource) {
         let services = GraphServices(graph: graph)
         self.init(
-            session: services, account: services, guests: services, social: services, upgrades: services,
-            identity: identity, photos: services, articles: services)
+            session: services, account: services, logins: services, identity: identity, photos: services,
+            articles: services)
     }
 }
 

@@ -147,12 +147,7 @@ public struct ProfileName: Sendable, Hashable, CustomStringConvertible {
 
     /// Creates a name. Fails for one that is invalid, and for `default`.
     public init?(_ text: String) {
-        func isPlain(_ character: Character) -> Bool {
-            character.isASCII && (character.isLetter || character.isNumber)
-        }
-        guard (1...32).contains(text.count), text != Self.defaultName, let first = text.first, isPlain(first),
-            text.allSatisfy({ isPlain($0) || $0 == "-" || $0 == "_" })
-        else { return nil }
+        guard text != Self.defaultName, text.wholeMatch(of: /[A-Za-z0-9][A-Za-z0-9_-]{0,31}/) != nil else { return nil }
         rawValue = text
     }
 

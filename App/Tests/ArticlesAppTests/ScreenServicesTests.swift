@@ -45,7 +45,7 @@ import Testing
     @Test func `a guest signs in, and the progress of the upload reaches its end`() async throws {
         let services = try services(StubTransport(.post("auth/guest/register") ~> .data(SignedInBody())))
         let (parts, progress) = AsyncStream.makeStream(of: Double.self)
-        let user = try await services.guests.registerGuest(name: "Ada", photo: Data("photo".utf8)) {
+        let user = try await services.logins.registerGuest(name: "Ada", photo: Data("photo".utf8)) {
             progress.yield($0)
         }
         progress.finish()
@@ -63,7 +63,7 @@ import Testing
             .post("articles") ~> .error(422, code: "REFUSED", message: "The title is too long."),
             .post("articles") ~> .data(ArticleBody()))
         let services = try services(transport)
-        _ = try await services.social.signIn(.apple, token: "fixture-identity")
+        _ = try await services.logins.signIn(.apple, token: "fixture-identity")
         let draft = ArticleDraft(title: "Title", content: "Text")
         await #expect(throws: ScreenError("unacceptableStatus", status: 422, detail: "The title is too long.")) {
             try await services.articles.create(draft, key: "fixture-key")

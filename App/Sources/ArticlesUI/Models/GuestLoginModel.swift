@@ -81,7 +81,7 @@ package final class GuestLoginModel {
             phase = .loading
             uploaded = 0
             do {
-                let user = try await services.guests.registerGuest(name: name, photo: photo) { part in
+                let user = try await services.logins.registerGuest(name: name, photo: photo) { part in
                     Task { @MainActor in self.show(part, of: ticket) }
                 }
                 guard ticket.isCurrent else { return }

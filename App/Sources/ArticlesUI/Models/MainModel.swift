@@ -53,7 +53,7 @@ package final class MainModel {
             published.main?.show($0)
         }
         upgrade = ProviderLoginModel(identity: services.identity) {
-            try await services.upgrades.upgrade($0, token: $1)
+            try await services.logins.upgrade($0, token: $1)
         } finish: { result in
             switch result {
             case .success(let user): published.main?.user = user

@@ -29,7 +29,7 @@ package final class SignInModel {
         self.login = login
         guest = GuestLoginModel(services: services, login: login, finish: finish)
         social = ProviderLoginModel(identity: services.identity, call: login) {
-            try await services.social.signIn($0, token: $1)
+            try await services.logins.signIn($0, token: $1)
         } finish: {
             finish(try? $0?.get())
         }

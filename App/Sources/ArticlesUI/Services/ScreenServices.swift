@@ -6,9 +6,7 @@ package import Foundation
 package struct ScreenServices: Sendable {
     package var session: any SessionControl
     package var account: any AccountReading
-    package var guests: any GuestRegistration
-    package var social: any SocialLogin
-    package var upgrades: any GuestUpgrade
+    package var logins: any GuestRegistration & SocialLogin & GuestUpgrade
     package var identity: any IdentityTokenSource
     package var photos: any PhotoPreparing
     package var articles: any ArticleReading & ArticleWriting
@@ -16,18 +14,14 @@ package struct ScreenServices: Sendable {
     package init(
         session: any SessionControl,
         account: any AccountReading,
-        guests: any GuestRegistration,
-        social: any SocialLogin,
-        upgrades: any GuestUpgrade,
+        logins: any GuestRegistration & SocialLogin & GuestUpgrade,
         identity: any IdentityTokenSource,
         photos: any PhotoPreparing,
         articles: any ArticleReading & ArticleWriting
     ) {
         self.session = session
         self.account = account
-        self.guests = guests
-        self.social = social
-        self.upgrades = upgrades
+        self.logins = logins
         self.identity = identity
         self.photos = photos
         self.articles = articles
@@ -70,4 +64,69 @@ package enum LaunchOutcome: Sendable {
 
     /// No user is signed in, and why.
     case signedOut(SignOutReason)
+}
+
+/// Registers guests.
+package protocol GuestRegistration: Sendable {
+    /// Registers a guest and signs it in.
+    ///
+    /// - Parameters:
+    ///   - name: The display name.
+    ///   - photo: The prepared photo.
+    ///   - progress: Is called on any thread with the uploaded part, from 0 to 1.
+    /// - Returns: The guest; `nil`: the server does not name it, and has signed it in.
+    /// - Throws: ``ScreenError``, or `CancellationError`.
+    func registerGuest(
+        name: String, photo: Data, progress: @escaping @Sendable (Double) -> Void
+    ) async throws -> User?
+}
+
+/// Prepares a picked photo for the upload: size, orientation, metadata.
+package protocol PhotoPreparing: Sendable {
+    /// - Throws: ``ScreenError`` that says what is wrong with the photo.
+    func prepare(_ photo: Data) async throws -> Data
+}
+
+/// Signs in with the token of an identity provider.
+package protocol SocialLogin: Sendable {
+    /// - Returns: The user; `nil`: the server does not name the user, and has signed them in.
+    func signIn(_ provider: SocialProvider, token: String) async throws -> User?
+}
+
+/// Makes the guest of the session the owner of an account at an identity provider.
+package protocol GuestUpgrade: Sendable {
+    /// - Returns: The user, who stays the same.
+    /// - Throws: ``ScreenError``, with status 409 when the account or the user is in use already; `CancellationError`.
+    func upgrade(_ provider: SocialProvider, token: String) async throws -> User
+}
+
+/// Obtains the token of an identity provider, from a sheet of the system or of the provider.
+package protocol IdentityTokenSource: Sendable {
+    /// - Throws: `CancellationError` when the user closes the sheet.
+    func token(for provider: SocialProvider) async throws -> String
+}
+
+/// Reads articles.
+package protocol ArticleReading: Sendable {
+    /// Fetches a page of the list, newest first.
+    func page(after cursor: Article.Cursor?, limit: Int) async throws -> Page<Article>
+
+    /// The first page as the session has last read it, newest first, without contact to the server; none if it is not
+    /// stored. One session never gets that of another one.
+    func storedPage(of session: SessionID, limit: Int) async -> [Article]
+
+    /// Fetches an article.
+    func article(_ id: Article.ID) async throws -> Article
+}
+
+/// Writes articles.
+package protocol ArticleWriting: Sendable {
+    /// Creates an article. With a key that the server has seen, it returns the article of the first call.
+    ///
+    /// - Parameters:
+    ///   - draft: The content.
+    ///   - key: Identifies this attempt to publish.
+    /// - Returns: The article as the server has stored it.
+    /// - Throws: ``ScreenError``, or `CancellationError`. The article may have been created.
+    func create(_ draft: ArticleDraft, key: String) async throws -> Article
 }

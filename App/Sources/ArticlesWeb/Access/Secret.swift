@@ -4,15 +4,7 @@ struct Secret: Sendable, CustomStringConvertible, CustomReflectable {
     let text: String
 
     init() {
-        var generator = SystemRandomNumberGenerator()
-        let digits = Array("0123456789abcdef")
-        text = (0..<4).reduce(into: "") { text, _ in
-            var word = generator.next()
-            for _ in 0..<16 {
-                text.append(digits[Int(word & 15)])
-                word >>= 4
-            }
-        }
+        text = (0..<64).map { _ in String(Int.random(in: 0..<16), radix: 16) }.joined()
     }
 
     /// Whether a text is this one. The time depends on the length of the other text only.

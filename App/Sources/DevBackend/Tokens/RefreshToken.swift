@@ -31,15 +31,7 @@ enum RefreshToken {
 extension Data {
     /// The text in the alphabet of RFC 4648 §5, without padding.
     func base64URLEncodedString() -> String {
-        String(
-            base64EncodedString().compactMap { character in
-                switch character {
-                case "+": "-"
-                case "/": "_"
-                case "=": nil
-                default: character
-                }
-            })
+        base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 
     init?(base64URLEncoded text: String) {

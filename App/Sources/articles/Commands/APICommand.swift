@@ -75,9 +75,9 @@ struct APICommand: AsyncParsableCommand {
             headers.remove("Content-Type")
             body = .data(try InputFile(input).data(), contentType: type)
         } else if isQueryMethod {
-            for field in fields { url = APIRequest.url(url, field.name, field.value.text) }
+            for field in fields { url = APIRequest.url(url, field.name, field.value) }
         } else if !fields.isEmpty {
-            body = .json(Dictionary(fields.map { ($0.name, $0.value) }) { $1 })
+            body = .data(try APIRequest.object(fields), contentType: "application/json")
         }
         return APIRequest(method: HTTPMethod(rawValue: method.uppercased()), url: url, headers: headers, body: body)
     }

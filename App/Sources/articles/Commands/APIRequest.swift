@@ -51,11 +51,28 @@ struct APIRequest {
     }
 
     /// Names and values written as `name=value`.
-    static func fields(_ texts: [String]) throws -> [(name: String, value: FieldValue)] {
+    static func fields(_ texts: [String]) throws -> [(name: String, value: String)] {
         try texts.map { text in
             let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 2, !parts[0].isEmpty else { throw ValidationError("--field must be name=value") }
-            return (parts[0], FieldValue(parts[1]))
+            return (parts[0], parts[1])
+        }
+    }
+
+    /// Fields as a JSON object, whose values are literals of JSON, integers, or else text. The last field of a name
+    /// counts.
+    static func object(_ fields: [(name: String, value: String)]) throws -> Data {
+        let members = fields.map { ($0.name, literal($0.value)) }
+        return try JSONSerialization.data(withJSONObject: Dictionary(members) { $1 })
+    }
+
+    private static func literal(_ text: String) -> Any {
+        switch text {
+        case "true": true
+        case "false": false
+        case "null": NSNull()
+        // A number in another form, such as 007, is text.
+        default: Int(text).flatMap { String($0) == text ? $0 as Any : nil } ?? text
         }
     }
 
@@ -80,45 +97,5 @@ struct APIRequest {
         var endpoint = Endpoint<HTTPResponse>.request(method, .url(url), body: body)
         endpoint.settings.headers = headers
         return endpoint
-    }
-}
-
-/// The value of a field of `articles api`, as JSON.
-enum FieldValue: Encodable, Hashable {
-    case text(String)
-    case number(Int)
-    case boolean(Bool)
-    case null
-
-    /// Reads a value: a literal of JSON, or text.
-    init(_ text: String) {
-        switch text {
-        case "true": self = .boolean(true)
-        case "false": self = .boolean(false)
-        case "null": self = .null
-        // A number in another form, such as 007, is text.
-        case _ where Int(text).map(String.init) == text: self = Int(text).map { .number($0) } ?? .text(text)
-        default: self = .text(text)
-        }
-    }
-
-    /// The value in a query.
-    var text: String {
-        switch self {
-        case .text(let text): text
-        case .number(let number): String(number)
-        case .boolean(let isTrue): String(isTrue)
-        case .null: "null"
-        }
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        switch self {
-        case .text(let text): try container.encode(text)
-        case .number(let number): try container.encode(number)
-        case .boolean(let isTrue): try container.encode(isTrue)
-        case .null: try container.encodeNil()
-        }
     }
 }

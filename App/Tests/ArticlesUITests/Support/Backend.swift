@@ -25,8 +25,7 @@ final class Backend {
 
     var services: ScreenServices {
         ScreenServices(
-            session: session, account: self, guests: self, social: self, upgrades: self, identity: self, photos: self,
-            articles: self)
+            session: session, account: self, logins: self, identity: self, photos: self, articles: self)
     }
 }
 
