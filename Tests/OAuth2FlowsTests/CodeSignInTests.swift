@@ -1,7 +1,6 @@
 #if canImport(CryptoKit) || Crypto
 import AuthInterface
 import AuthTesting
-import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
 import HandlerTesting

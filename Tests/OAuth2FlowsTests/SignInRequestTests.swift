@@ -1,12 +1,10 @@
 #if canImport(CryptoKit) || Crypto
 import AuthInterface
 import AuthTesting
-import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
 import HandlerTesting
 import NetworkCore
-import NetworkTesting
 import OAuth2Flows
 import Testing
 

@@ -5,7 +5,6 @@ import ContractTesting
 import Foundation
 import HandlerTesting
 import NetworkCore
-import NetworkURLSession
 import OAuth2Flows
 import Storage
 import TestSupport
