@@ -70,11 +70,13 @@ import Testing
 
     /// Checks the assertion of a call as a server does.
     private func claims(
-        of call: LoopbackProvider.Call, _ key: ClientKey, _ provider: LoopbackProvider
+        of call: LoopbackServer.Request, _ key: ClientKey, _ provider: LoopbackProvider
     ) throws -> Claims {
-        #expect(call["client_assertion_type"] == ["urn:ietf:params:oauth:client-assertion-type:jwt-bearer"])
-        #expect(call["client_id"] == ["backend"] && call["client_secret"].isEmpty && call.authorization == nil)
-        let assertion = try JSONWebSignature(try #require(call["client_assertion"].first))
+        #expect(call[form: "client_assertion_type"] == ["urn:ietf:params:oauth:client-assertion-type:jwt-bearer"])
+        #expect(
+            call[form: "client_id"] == ["backend"] && call[form: "client_secret"].isEmpty
+                && call["Authorization"] == nil)
+        let assertion = try JSONWebSignature(try #require(call[form: "client_assertion"].first))
         #expect(try key.isValid(assertion) && assertion.keyID == "key-1" && assertion.algorithm == .es256)
         let claims = try JSONDecoder().decode(Claims.self, from: assertion.payload)
         #expect(claims.iss == "backend" && claims.sub == "backend" && claims.aud == provider.issuer)
@@ -130,7 +132,7 @@ import Testing
     /// Each call has a client of its own, as in short processes: none knows the server's clock.
     @Test func `KE5: a date that is refused is replaced by that of the refusal, at every endpoint`() async throws {
         let provider = try LoopbackProvider { call in
-            let payload = call["client_assertion"].first.flatMap { try? JSONWebSignature($0).payload }
+            let payload = call[form: "client_assertion"].first.flatMap { try? JSONWebSignature($0).payload }
             let claims = payload.flatMap { try? JSONDecoder().decode(Claims.self, from: $0) }
             guard claims?.iat == 784_111_777 else {
                 return .json(#"{"error":"invalid_client"}"#, status: 401, headers: ["Date": Self.date])
@@ -227,7 +229,7 @@ import Testing
         request.binding = TokenBinding(thumbprint: sessionKey.publicKey.thumbprint)
         guard isSame else {
             _ = try await handler.refresh(request)
-            #expect(provider.calls.contains { $0["refresh_token"] == ["fixture-refresh"] })
+            #expect(provider.calls.contains { $0[form: "refresh_token"] == ["fixture-refresh"] })
             return
         }
         let error = await handler.refreshError(request)
@@ -250,7 +252,7 @@ import Testing
     @Test func `G17: no error and no description shows an assertion`() async throws {
         let shown = Locked<[String]>([])
         let provider = try LoopbackProvider { call in
-            let assertion = call["client_assertion"].first ?? ""
+            let assertion = call[form: "client_assertion"].first ?? ""
             shown.withLock { $0.append(assertion) }
             return .json(#"{"error":"\#(assertion)","error_description":"not valid: \#(assertion)"}"#, status: 401)
         }

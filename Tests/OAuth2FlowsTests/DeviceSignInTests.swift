@@ -133,7 +133,7 @@ import Testing
         signIn.target = try OAuth2Target(resources: [.api, .tokenEndpoint], audiences: ["notes"])
         try await signIn.start(session) { _ in }
         #expect(provider.calls.map(\.path) == ["/device", "/token"])
-        for call in provider.calls { #expect(call["resource"].count == 2 && call["audience"] == ["notes"]) }
+        for call in provider.calls { #expect(call[form: "resource"].count == 2 && call[form: "audience"] == ["notes"]) }
     }
 
     @Test func `a cancelled sign-in ends at once`() async throws {
