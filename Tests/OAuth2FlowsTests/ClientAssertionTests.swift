@@ -146,12 +146,12 @@ import Testing
         #expect(provider.calls.map(\.path) == paths.map(String.init) && session.signIns.count == 2)
 
         // The skew that is stored with a session that is bound to a key.
-        let sessionKey = ClientKey()
+        let keys = FailingKeys()
         var (bound, request) = (provider.handler(client(key, provider)), TokenRefreshRequest.fixture)
-        bound.prover = DPoPProver(keys: OneKey(key: sessionKey), clock: clock)
+        bound.prover = DPoPProver(keys: keys, clock: clock)
         let nonce = ProofNonce(value: nil, date: clock.date, clockSkew: 784_111_777 - 1_800_000_000)
         request.binding = TokenBinding(
-            thumbprint: sessionKey.publicKey.thumbprint, nonces: ["as \(provider.issuer)": nonce])
+            thumbprint: try await keys.makeKeptKey(), nonces: ["as \(provider.issuer)": nonce])
         _ = try await bound.refresh(request)
         #expect(provider.calls.count == paths.count + 1)
     }
@@ -206,27 +206,17 @@ import Testing
         #expect(error?.code == .unavailable && error?.status == nil && transport.requests.isEmpty)
     }
 
-    /// Has one key, whatever is asked for.
-    private struct OneKey: SigningKeyStore {
-        let key: ClientKey
-
-        func makeKey() async throws -> any SigningKey { key }
-        func keep(_ key: any SigningKey) async throws {}
-        func key(withThumbprint thumbprint: String) async throws -> (any SigningKey)? { key }
-        func deleteKey(withThumbprint thumbprint: String) async throws {}
-    }
-
     @Test(arguments: [true, false])
     func `a refresh with one key for client and session is not made`(_ isSame: Bool) async throws {
         let provider = try LoopbackProvider { _ in
             .json(LoopbackProvider.tokens.replacingOccurrences(of: "Bearer", with: "DPoP"))
         }
-        let key = ClientKey()
-        let sessionKey = isSame ? key : ClientKey()
+        let (key, keys) = (ClientKey(), FailingKeys())
         var handler = provider.handler(client(key, provider))
-        handler.prover = DPoPProver(keys: OneKey(key: sessionKey), clock: clock)
+        handler.prover = DPoPProver(keys: keys, clock: clock)
         var (request, permit) = refresh()
-        request.binding = TokenBinding(thumbprint: sessionKey.publicKey.thumbprint)
+        let thumbprint = isSame ? key.publicKey.thumbprint : try await keys.makeKeptKey()
+        request.binding = TokenBinding(thumbprint: thumbprint)
         guard isSame else {
             _ = try await handler.refresh(request)
             #expect(provider.calls.contains { $0[form: "refresh_token"] == ["fixture-refresh"] })
