@@ -1,6 +1,5 @@
 import AuthInterface
 import AuthTesting
-import ContractTesting
 import DataAPI
 import Foundation
 import HandlerTesting

@@ -70,11 +70,13 @@ import Testing
 
     /// Checks the assertion of a call as a server does.
     private func claims(
-        of call: LoopbackProvider.Call, _ key: ClientKey, _ provider: LoopbackProvider
+        of call: LoopbackServer.Request, _ key: ClientKey, _ provider: LoopbackProvider
     ) throws -> Claims {
-        #expect(call["client_assertion_type"] == ["urn:ietf:params:oauth:client-assertion-type:jwt-bearer"])
-        #expect(call["client_id"] == ["backend"] && call["client_secret"].isEmpty && call.authorization == nil)
-        let assertion = try JSONWebSignature(try #require(call["client_assertion"].first))
+        #expect(call[form: "client_assertion_type"] == ["urn:ietf:params:oauth:client-assertion-type:jwt-bearer"])
+        #expect(
+            call[form: "client_id"] == ["backend"] && call[form: "client_secret"].isEmpty
+                && call["Authorization"] == nil)
+        let assertion = try JSONWebSignature(try #require(call[form: "client_assertion"].first))
         #expect(try key.isValid(assertion) && assertion.keyID == "key-1" && assertion.algorithm == .es256)
         let claims = try JSONDecoder().decode(Claims.self, from: assertion.payload)
         #expect(claims.iss == "backend" && claims.sub == "backend" && claims.aud == provider.issuer)
@@ -130,7 +132,7 @@ import Testing
     /// Each call has a client of its own, as in short processes: none knows the server's clock.
     @Test func `KE5: a date that is refused is replaced by that of the refusal, at every endpoint`() async throws {
         let provider = try LoopbackProvider { call in
-            let payload = call["client_assertion"].first.flatMap { try? JSONWebSignature($0).payload }
+            let payload = call[form: "client_assertion"].first.flatMap { try? JSONWebSignature($0).payload }
             let claims = payload.flatMap { try? JSONDecoder().decode(Claims.self, from: $0) }
             guard claims?.iat == 784_111_777 else {
                 return .json(#"{"error":"invalid_client"}"#, status: 401, headers: ["Date": Self.date])
@@ -144,12 +146,12 @@ import Testing
         #expect(provider.calls.map(\.path) == paths.map(String.init) && session.signIns.count == 2)
 
         // The skew that is stored with a session that is bound to a key.
-        let sessionKey = ClientKey()
+        let keys = FailingKeys()
         var (bound, request) = (provider.handler(client(key, provider)), TokenRefreshRequest.fixture)
-        bound.prover = DPoPProver(keys: OneKey(key: sessionKey), clock: clock)
+        bound.prover = DPoPProver(keys: keys, clock: clock)
         let nonce = ProofNonce(value: nil, date: clock.date, clockSkew: 784_111_777 - 1_800_000_000)
         request.binding = TokenBinding(
-            thumbprint: sessionKey.publicKey.thumbprint, nonces: ["as \(provider.issuer)": nonce])
+            thumbprint: try await keys.makeKeptKey(), nonces: ["as \(provider.issuer)": nonce])
         _ = try await bound.refresh(request)
         #expect(provider.calls.count == paths.count + 1)
     }
@@ -204,30 +206,20 @@ import Testing
         #expect(error?.code == .unavailable && error?.status == nil && transport.requests.isEmpty)
     }
 
-    /// Has one key, whatever is asked for.
-    private struct OneKey: SigningKeyStore {
-        let key: ClientKey
-
-        func makeKey() async throws -> any SigningKey { key }
-        func keep(_ key: any SigningKey) async throws {}
-        func key(withThumbprint thumbprint: String) async throws -> (any SigningKey)? { key }
-        func deleteKey(withThumbprint thumbprint: String) async throws {}
-    }
-
     @Test(arguments: [true, false])
     func `a refresh with one key for client and session is not made`(_ isSame: Bool) async throws {
         let provider = try LoopbackProvider { _ in
             .json(LoopbackProvider.tokens.replacingOccurrences(of: "Bearer", with: "DPoP"))
         }
-        let key = ClientKey()
-        let sessionKey = isSame ? key : ClientKey()
+        let (key, keys) = (ClientKey(), FailingKeys())
         var handler = provider.handler(client(key, provider))
-        handler.prover = DPoPProver(keys: OneKey(key: sessionKey), clock: clock)
+        handler.prover = DPoPProver(keys: keys, clock: clock)
         var (request, permit) = refresh()
-        request.binding = TokenBinding(thumbprint: sessionKey.publicKey.thumbprint)
+        let thumbprint = isSame ? key.publicKey.thumbprint : try await keys.makeKeptKey()
+        request.binding = TokenBinding(thumbprint: thumbprint)
         guard isSame else {
             _ = try await handler.refresh(request)
-            #expect(provider.calls.contains { $0["refresh_token"] == ["fixture-refresh"] })
+            #expect(provider.calls.contains { $0[form: "refresh_token"] == ["fixture-refresh"] })
             return
         }
         let error = await handler.refreshError(request)
@@ -250,7 +242,7 @@ import Testing
     @Test func `G17: no error and no description shows an assertion`() async throws {
         let shown = Locked<[String]>([])
         let provider = try LoopbackProvider { call in
-            let assertion = call["client_assertion"].first ?? ""
+            let assertion = call[form: "client_assertion"].first ?? ""
             shown.withLock { $0.append(assertion) }
             return .json(#"{"error":"\#(assertion)","error_description":"not valid: \#(assertion)"}"#, status: 401)
         }

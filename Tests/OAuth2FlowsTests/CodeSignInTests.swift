@@ -1,7 +1,6 @@
 #if canImport(CryptoKit) || Crypto
 import AuthInterface
 import AuthTesting
-import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
 import HandlerTesting
@@ -143,7 +142,7 @@ import Testing
         try await signIn().begin(redirectingTo: redirectURI)
     }
 
-    private var exchanges: [LoopbackProvider.Call] { provider.calls(at: "/token") }
+    private var exchanges: [LoopbackServer.Request] { provider.calls(at: "/token") }
 
     @Test func `a state that was encoded and decoded is finished by another process`() async throws {
         let (page, state) = try await begin()
@@ -154,8 +153,8 @@ import Testing
         #expect(tokens.accessToken == "fixture-access" && tokens.refreshToken == "fixture-refresh")
         #expect(tokens.requestedScope == "notes" && tokens.binding == nil && idToken == nil)
         let call = try #require(exchanges.first)
-        #expect(call["code"] == ["fixture-code"] && call["redirect_uri"] == [redirectURI.absoluteString])
-        #expect(call["code_verifier"].map { PKCE(verifier: $0).challenge } == page.values(of: "code_challenge"))
+        #expect(call[form: "code"] == ["fixture-code"] && call[form: "redirect_uri"] == [redirectURI.absoluteString])
+        #expect(call[form: "code_verifier"].map { PKCE(verifier: $0).challenge } == page.values(of: "code_challenge"))
     }
 
     @Test func `a callback of another browser, place or server is refused`() async throws {

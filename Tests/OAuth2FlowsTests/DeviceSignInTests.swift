@@ -133,7 +133,7 @@ import Testing
         signIn.target = try OAuth2Target(resources: [.api, .tokenEndpoint], audiences: ["notes"])
         try await signIn.start(session) { _ in }
         #expect(provider.calls.map(\.path) == ["/device", "/token"])
-        for call in provider.calls { #expect(call["resource"].count == 2 && call["audience"] == ["notes"]) }
+        for call in provider.calls { #expect(call[form: "resource"].count == 2 && call[form: "audience"] == ["notes"]) }
     }
 
     @Test func `a cancelled sign-in ends at once`() async throws {
@@ -144,22 +144,21 @@ import Testing
         await expectCancellation(of: task)
     }
 
-    static let invalid = [
-        #"{"device_code":"","user_code":"A","verification_uri":"https://id.example.com/a"}"#,
-        #"{"device_code":"fixture-device","user_code":"A\u001b[31m","verification_uri":"https://id.example.com/a"}"#,
-        #"{"device_code":"fixture-device","user_code":"A","verification_uri":"http://id.example.com/a"}"#,
-        #"{"device_code":"fixture-device","user_code":"A","verification_uri":"javascript:alert(1)"}"#, "{}", "[]",
-    ]
+    /// Responses to the request for a code, and the code of the error.
+    static let unusable: [(response: StubResponse, code: String)] =
+        [
+            #"{"device_code":"","user_code":"A","verification_uri":"https://id.example.com/a"}"#,
+            #"{"device_code":"fixture-device","user_code":"A\u001b[31m","verification_uri":"https://id.example.com/a"}"#,
+            #"{"device_code":"fixture-device","user_code":"A","verification_uri":"http://id.example.com/a"}"#,
+            #"{"device_code":"fixture-device","user_code":"A","verification_uri":"javascript:alert(1)"}"#, "{}", "[]",
+        ].map { (.text($0), "invalidResponse") } + [(.redirect, "redirected")]
 
-    @Test func `G15: an invalid response, and a redirect, are refused and not shown`() async throws {
-        for (response, code) in Self.invalid.map({ (StubResponse.text($0), "invalidResponse") })
-            + [(.redirect, "redirected")]
-        {
-            let signIn = signIn(StubTransport(.any ~> response), clock: clock)
-            let failure = await signInError { try await signIn.start(session) { _ in Issue.record("shown") } }
-            #expect(failure?.code.rawValue == code)
-            #expect(failure.map { !"\($0)".contains("fixture-device") } == true)
-        }
+    @Test(arguments: unusable.indices)
+    func `G15: an invalid response, and a redirect, are refused and not shown`(_ index: Int) async throws {
+        let signIn = signIn(StubTransport(.any ~> Self.unusable[index].response), clock: clock)
+        let failure = await signInError { try await signIn.start(session) { _ in Issue.record("shown") } }
+        #expect(failure?.code.rawValue == Self.unusable[index].code)
+        #expect(failure.map { !"\($0)".contains("fixture-device") } == true)
     }
 }
 

@@ -89,7 +89,8 @@ extension Members {
 extension LoopbackProvider {
     /// Starts a server that has a clock and publishes keys.
     convenience init(
-        _ date: Date, _ keys: [ServerKey], _ script: @escaping @Sendable (Call) -> LoopbackServer.Action? = { _ in nil }
+        _ date: Date, _ keys: [ServerKey],
+        _ script: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Action? = { _ in nil }
     ) throws {
         try self.init(script)
         state.withLock { $0.date = date }

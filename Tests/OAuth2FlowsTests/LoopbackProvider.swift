@@ -101,46 +101,41 @@ extension Date {
     }
 }
 
-/// An authorization server on loopback. Its endpoints respond as a test scripts them, and else as usual.
-final class LoopbackProvider: AuthorizationServer {
-    /// A call as it arrived.
-    struct Call: Sendable {
-        let method: String
-        let path: String
-        let authorization: String?
-        let items: [(name: String, value: String)]
+extension LoopbackServer.Request {
+    /// The path of the target.
+    var path: String { URLComponents(string: target)?.path ?? "" }
 
-        /// The values of a parameter.
-        subscript(name: String) -> [String] { items.filter { $0.name == name }.map(\.value) }
-
-        var names: Set<String> { Set(items.map(\.name)) }
-
-        init(_ request: LoopbackServer.Request) {
-            let form = URLComponents(string: "?" + String(decoding: request.body, as: UTF8.self))
-            method = request.method
-            path = URLComponents(string: request.target)?.path ?? ""
-            authorization = request["Authorization"]
-            items = (form?.queryItems ?? []).map { ($0.name, $0.value ?? "") }
-        }
+    /// The parameters of the form that is the body.
+    var form: [URLQueryItem] {
+        URLComponents(string: "?" + String(decoding: body, as: UTF8.self))?.queryItems ?? []
     }
 
+    /// The values of a parameter of the form.
+    subscript(form name: String) -> [String] { form.filter { $0.name == name }.map { $0.value ?? "" } }
+}
+
+/// An authorization server on loopback. Its endpoints respond as a test scripts them, and else as usual.
+final class LoopbackProvider: AuthorizationServer {
     struct State: Sendable {
-        fileprivate var calls: [Call] = []
         /// Its clock, which responses with tokens show.
         var date: Date?
         var keys: LoopbackServer.Action = .respond(404)
         var idToken: String?
         var hasRefreshToken = true
+        private var references = 0
 
         /// The usual response to a call.
-        fileprivate func response(at path: String) -> LoopbackServer.Action {
+        fileprivate mutating func response(at path: String) -> LoopbackServer.Action {
             switch path {
-            case "/par": .json(#"{"request_uri":"urn:example:\#(calls.count)","expires_in":60}"#, status: 201)
-            case "/device": .json(LoopbackProvider.code)
-            case "/token": .json(tokens, headers: date.map { ["Date": $0.headerField] } ?? [:])
-            case "/revoke": .respond(200, headers: ["Content-Type": "text/html"], body: Data("<html></html>".utf8))
-            case "/keys": keys
-            default: .respond(404)
+            case "/par":
+                references += 1
+                return .json(#"{"request_uri":"urn:example:\#(references)","expires_in":60}"#, status: 201)
+            case "/device": return .json(LoopbackProvider.code)
+            case "/token": return .json(tokens, headers: date.map { ["Date": $0.headerField] } ?? [:])
+            case "/revoke":
+                return .respond(200, headers: ["Content-Type": "text/html"], body: Data("<html></html>".utf8))
+            case "/keys": return keys
+            default: return .respond(404)
             }
         }
 
@@ -162,11 +157,9 @@ final class LoopbackProvider: AuthorizationServer {
     ///
     /// - Parameter script: The response to a call, by path; `nil` is the usual one.
     /// - Throws: `POSIXError` when no port is available.
-    init(_ script: @escaping @Sendable (Call) -> LoopbackServer.Action? = { _ in nil }) throws {
-        server = try LoopbackServer { [state] request in
-            let call = Call(request)
-            state.withLock { $0.calls.append(call) }
-            return script(call) ?? state.withLock { $0.response(at: call.path) }
+    init(_ script: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Action? = { _ in nil }) throws {
+        server = try LoopbackServer { [state] call in
+            script(call) ?? state.withLock { $0.response(at: call.path) }
         }
     }
 
@@ -175,9 +168,9 @@ final class LoopbackProvider: AuthorizationServer {
     var url: URL { server.url }
 
     /// The calls, in order.
-    var calls: [Call] { state.withLock { $0.calls } }
+    var calls: [LoopbackServer.Request] { server.requests }
 
-    func calls(at path: String) -> [Call] { calls.filter { $0.path == path } }
+    func calls(at path: String) -> [LoopbackServer.Request] { calls.filter { $0.path == path } }
 }
 
 #if canImport(CryptoKit) || Crypto

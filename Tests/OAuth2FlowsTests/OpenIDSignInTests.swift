@@ -69,7 +69,7 @@ import Testing
             // The server has no such endpoint.
             #expect(error?.code == .invalidIDToken && error?.reason.hasSuffix(fate) == true)
         }
-        #expect(server.calls(at: "/revoke").map { $0["token"] } == [["fixture-refresh"]])
+        #expect(server.calls(at: "/revoke").map { $0[form: "token"] } == [["fixture-refresh"]])
     }
 
     @Test func `keys that cannot be read are no invalid token: the sign-in is unavailable`() async throws {

@@ -1,12 +1,10 @@
 #if canImport(CryptoKit) || Crypto
 import AuthInterface
 import AuthTesting
-import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
 import HandlerTesting
 import NetworkCore
-import NetworkTesting
 import OAuth2Flows
 import Testing
 
@@ -41,8 +39,8 @@ import Testing
         let pushed = try #require(provider.calls.first)
         #expect(pushed.method == "POST" && pushed.path == "/par")
         let names = "response_type redirect_uri state scope code_challenge code_challenge_method client_id"
-        #expect(pushed.names == Set(names.components(separatedBy: " ")))
-        #expect(pushed["scope"] == ["notes"] && pushed["redirect_uri"] == ["http://127.0.0.1:9/callback"])
+        #expect(Set(pushed.form.map(\.name)) == Set(names.components(separatedBy: " ")))
+        #expect(pushed[form: "scope"] == ["notes"] && pushed[form: "redirect_uri"] == ["http://127.0.0.1:9/callback"])
         let page = try #require(userAgent.pages.first)
         #expect(page.itemNames == ["client_id", "request_uri"], "the browser sees nothing of the request")
         #expect(page.values(of: "request_uri") == ["urn:example:1"])
@@ -69,11 +67,12 @@ import Testing
         let request = ["access_type": ["offline"], "organization": ["org_1"], "login_hint": ["a@example.com"]]
         for (name, values) in target.merging(request, uniquingKeysWith: { $1 }) {
             #expect(
-                pushed?[name] ?? [] == (isPushed ? values : []) && shown.values(of: name) == (isPushed ? [] : values))
+                pushed?[form: name] ?? [] == (isPushed ? values : [])
+                    && shown.values(of: name) == (isPushed ? [] : values))
         }
         #expect(shown.values(of: "prompt") == (isPushed ? [] : ["consent"]))
-        #expect(token["resource"] == target["resource"] && token["audience"] == ["notes"])
-        #expect(token["own"] == ["1"] && token["prompt"].isEmpty)
+        #expect(token[form: "resource"] == target["resource"] && token[form: "audience"] == ["notes"])
+        #expect(token[form: "own"] == ["1"] && token[form: "prompt"].isEmpty)
     }
 
     @Test(arguments: [
@@ -98,7 +97,7 @@ import Testing
     @Test func `a resource is free where the target has none`() async throws {
         let provider = try LoopbackProvider()
         try await start(at: provider) { $0.tokenParameters = ["resource": "https://api.example.com"] }
-        #expect(provider.calls(at: "/token").first?["resource"] == ["https://api.example.com"])
+        #expect(provider.calls(at: "/token").first?[form: "resource"] == ["https://api.example.com"])
     }
 
     @Test func `the client authenticates as at the token endpoint, and is named once`() async throws {
@@ -106,8 +105,8 @@ import Testing
             let provider = try LoopbackProvider()
             try await start(at: provider, as: client)
             let pushed = try #require(provider.calls.first)
-            #expect(pushed["client_id"] == ["id"])
-            #expect((pushed.authorization == nil) == (pushed["client_secret"] == ["fixture"]))
+            #expect(pushed[form: "client_id"] == ["id"])
+            #expect((pushed["Authorization"] == nil) == (pushed[form: "client_secret"] == ["fixture"]))
         }
     }
 

@@ -5,7 +5,6 @@ import ContractTesting
 import Foundation
 import HandlerTesting
 import NetworkCore
-import NetworkURLSession
 import OAuth2Flows
 import Storage
 import TestSupport
@@ -22,9 +21,7 @@ struct BoundSession {
         async throws
     {
         server = try StrictDPoPServer(change)
-        let key = try await keys.makeKey()
-        try await keys.keep(key)
-        thumbprint = key.publicKey.thumbprint
+        thumbprint = try await keys.makeKeptKey()
         prover = DPoPProver(keys: keys, clock: clock)
         server.bind(to: thumbprint)
     }
@@ -62,6 +59,13 @@ final class FailingKeys: SigningKeyStore {
     func keep(_ key: any SigningKey) async throws {
         thumbprints.record(key.publicKey.thumbprint)
         try await keys.keep(key)
+    }
+
+    /// Makes and keeps a key, and returns its thumbprint.
+    func makeKeptKey() async throws -> String {
+        let key = try await makeKey()
+        try await keep(key)
+        return key.publicKey.thumbprint
     }
 
     func key(withThumbprint thumbprint: String) async throws -> (any SigningKey)? {

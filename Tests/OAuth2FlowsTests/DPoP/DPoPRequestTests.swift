@@ -13,7 +13,6 @@ import TokenRefresh
 /// A bound session with an engine, and a client whose requests it authenticates.
 private struct BoundClient {
     let session: BoundSession
-    let engine: TokenRefreshCoordinator
     let store: MemoryTokenStore
     let network: AuthenticatedNetworkClient
 
@@ -29,7 +28,7 @@ private struct BoundClient {
             holding: TokenBundle(
                 accessToken: "access-0", refreshToken: "refresh-0", expiresAt: Date() + 600,
                 receivedAt: Date() - 600, binding: TokenBinding(thumbprint: session.thumbprint)))
-        engine = TokenRefreshCoordinator(store: store, handler: session.handler)
+        let engine = TokenRefreshCoordinator(store: store, handler: session.handler)
         network = NetworkClient(
             baseURL: session.server.url, transport: URLSessionTransport(), interceptors: interceptors, clock: clock
         ).authenticated(by: engine, policy: AuthenticationPolicy(placement: .dpop(session.prover)))

@@ -79,15 +79,14 @@ extension StrictDPoPServer.State {
     private var date: Date { Date().addingTimeInterval(settings.clockOffset) }
 
     fileprivate mutating func respond(to request: LoopbackServer.Request) -> LoopbackServer.Action {
-        let call = LoopbackProvider.Call(request)
-        let isTokenCall = call.path == "/token"
+        let isTokenCall = request.path == "/token"
         var isNamed = settings.acceptedNonces != nil
         let action: LoopbackServer.Action
         do throws(Refusal) {
-            action = try isTokenCall ? token(call, request) : resource(request)
+            action = try isTokenCall ? token(request) : resource(request)
         } catch {
             let isFault = error.code == "invalid_dpop_proof"
-            if isTokenCall, call["refresh_token"].isEmpty {
+            if isTokenCall, request[form: "refresh_token"].isEmpty {
                 probes += isFault ? 0 : 1
             } else if error.code == "use_dpop_nonce" {
                 challenges += 1
@@ -105,14 +104,12 @@ extension StrictDPoPServer.State {
         return .respond(status, headers: headers, body: body)
     }
 
-    private mutating func token(
-        _ call: LoopbackProvider.Call, _ request: LoopbackServer.Request
-    ) throws(Refusal) -> LoopbackServer.Action {
+    private mutating func token(_ request: LoopbackServer.Request) throws(Refusal) -> LoopbackServer.Action {
         let found = try check(request)
-        if call["grant_type"] == ["authorization_code"] {
+        if request[form: "grant_type"] == ["authorization_code"] {
             thumbprint = found
         } else {
-            guard let sent = call["refresh_token"].first else { throw Refusal(code: "invalid_request") }
+            guard let sent = request[form: "refresh_token"].first else { throw Refusal(code: "invalid_request") }
             refreshes.append(request["Idempotency-Key"] ?? "")
             if let code = settings.nextRefusal {
                 settings.nextRefusal = nil
