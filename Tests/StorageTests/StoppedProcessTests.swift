@@ -10,20 +10,6 @@ struct StoppedProcessTests: TemporaryStoreTests {
     let place = TemporaryStore()
     private let bundle = TokenBundle.numbered(1)
 
-    @Test func `a sign-out does not wait for the lease of a stopped process`() async throws {
-        try await store.save(bundle)
-        let (process, child) = try await SpawnedProcess.holdingLease(of: folder)
-        defer { kill(child, SIGKILL) }
-        process.stop()
-        let tombstone = SessionTombstone(
-            session: bundle.session, reason: .byUser, date: Date(timeIntervalSince1970: 1e9))
-        try await store.update { _ in .tombstone(tombstone) }
-        #expect(try await FileTokenStore(folder: folder).read() == .tombstone(tombstone))
-        #expect(await storeError { _ = try await store.lease(waitingAtMost: .zero) }?.code == .busy)
-        try await store.save(.numbered(2, of: SessionID()))
-        process.kill(SIGKILL)
-    }
-
     @Test func `G24: the process that holds a lease is named, and its name goes with the lease`() async throws {
         try await store.save(bundle)
         let lease = store.file.appendingPathExtension("lease")

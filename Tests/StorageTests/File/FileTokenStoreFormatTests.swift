@@ -60,7 +60,9 @@ struct FileTokenStoreFormatTests: TemporaryStoreTests {
     ]
 
     @Test(arguments: withAudiences.indices)
-    func `G36: the tokens of other audiences are ignored, and an intent with one is kept`(_ index: Int) async throws {
+    func `G34, G36: tokens of other audiences are ignored, and an older program leaves bound ones alone`(_ index: Int)
+        async throws
+    {
         let text = #"{"checksum":"0000000000000000","bundle":"# + Self.withAudiences[index]
         try store.file.writePrivately(Data(text.utf8).withChecksum)
         let bundle = try #require(try await store.load())
@@ -83,17 +85,6 @@ struct FileTokenStoreFormatTests: TemporaryStoreTests {
         #expect(await storeError { try await store.save(bundle) }?.code == .unavailable)
         let largest = TokenBundle(accessToken: "access-1", refreshToken: nil, generation: 1 << 48 - 1)
         try await store.expectRoundTrip(of: largest)
-    }
-
-    @Test func `G34: tokens that are bound to a key are in a version that an older program leaves alone`() async throws
-    {
-        let nonce = ProofNonce(value: nil, date: Date(timeIntervalSinceReferenceDate: .pi))
-        let binding = TokenBinding(thumbprint: "thumbprint-1", nonces: ["https://api.example": nonce])
-        try await store.expectRoundTrip(
-            of: TokenBundle(accessToken: "access-1", refreshToken: "refresh-1", binding: binding))
-        #expect(try String(contentsOf: store.file, encoding: .utf8).hasSuffix(#""version":3}"#))
-        try await store.save(.numbered(1))
-        #expect(try String(contentsOf: store.file, encoding: .utf8).hasSuffix(#""version":2}"#))
     }
 
     @Test(arguments: [

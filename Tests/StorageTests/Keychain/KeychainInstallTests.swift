@@ -95,19 +95,13 @@ struct KeychainInstallTests {
         #expect(mark.isSet)
     }
 
-    @Test func `a file is a marker that the first call creates, together with its folder`() async throws {
-        let file = folder.fresh().appendingPathComponent("Application Support/installed")
-        #expect(try await store(.file(at: file)).load() == nil)
-        #expect(FileManager.default.fileExists(atPath: file.path))
-        try await store(.file(at: file)).save(.numbered(5))
-        model.set(.locked)
-        #expect(try await store(.file(at: file)) { false }.load() == .numbered(5))
-    }
-
     @Test func `the first launch of an extension ends no session where the marker is in the shared container`()
         async throws
     {
-        let group = InstallMarker.file(at: folder.fresh().appendingPathComponent("installed"))
+        let file = folder.fresh().appendingPathComponent("Application Support/installed")
+        let group = InstallMarker.file(at: file)
+        #expect(try await store(group).load() == nil)
+        #expect(FileManager.default.fileExists(atPath: file.path), "the first call creates it, and its folder")
         try await store(group).save(.numbered(5))
         #expect(try await store(group).load() == .numbered(5))
         // With a container of its own the extension is a new installation.
