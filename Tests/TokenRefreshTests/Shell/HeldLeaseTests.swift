@@ -18,14 +18,14 @@ import Testing
 
     /// An engine whose call waits at a gate with its response.
     private func refreshing(_ store: OneLeaseStore, _ activity: ManualActivity) async throws -> (
-        engine: TokenRefreshCoordinator, gate: Gate, refresh: Task<String?, Never>
+        gate: Gate, refresh: Task<String?, Never>
     ) {
         let gate = Gate()
         let handler = ScriptedRefreshHandler(.rotateThenHold(at: gate))
         let engine = TokenRefreshCoordinator(over: store, handler, activity: activity)
         let refresh = Task { await code { try await engine.refresh() } }
         try await gate.arrivals(atLeast: 1)
-        return (engine, gate, refresh)
+        return (gate, refresh)
     }
 
     @Test(arguments: [false, true])
@@ -123,7 +123,7 @@ import Testing
         async throws
     {
         let (store, activity) = (store(), ManualActivity())
-        let (_, gate, refresh) = try await refreshing(store, activity)
+        let (gate, refresh) = try await refreshing(store, activity)
         activity.expire()
         try await store.held.released.arrivals(atLeast: 1)
         try await until { activity.running == 0 }
@@ -137,7 +137,7 @@ import Testing
         isSuspended: Bool
     ) async throws {
         let (store, activity) = (store(), ManualActivity())
-        let (_, gate, refresh) = try await refreshing(store, activity)
+        let (gate, refresh) = try await refreshing(store, activity)
         if isSuspended {
             activity.expire()
             try await store.held.released.arrivals(atLeast: 1)
