@@ -6,26 +6,26 @@ import Testing
 /// The contract suite of refresh handlers passes a correct handler and catches every mutant.
 @Suite(.timeLimit(.minutes(10))) struct HandlerContractSuiteTests {
     @Test func `a handler that keeps every rule passes`() async throws {
-        try await TokenRefreshHandlerContract.check(timeLimit: .seconds(300)) { AlteredRefreshBackend() }
+        try await TokenRefreshHandlerContract.check(timeLimit: .seconds(300)) { AlteredRefreshHandler() }
     }
 
     @Test(arguments: [ReplayTolerance.sameKey, .within(.seconds(10))])
     func `a handler that declares its server's tolerance passes`(_ tolerance: ReplayTolerance) async throws {
         try await TokenRefreshHandlerContract.check(timeLimit: .seconds(300)) {
-            AlteredRefreshBackend(endpoint: TokenEndpoint(tolerating: tolerance), replayTolerance: tolerance)
+            AlteredRefreshHandler(endpoint: TokenEndpoint(tolerating: tolerance), replayTolerance: tolerance)
         }
     }
 
     @Test func `rules whose response the backend cannot make are left out`() async throws {
         try await TokenRefreshHandlerContract.check(timeLimit: .seconds(300)) {
-            var backend = AlteredRefreshBackend()
-            backend.endpoint = TokenEndpoint(tolerating: .sameKey)
-            backend.unsupported = Set(RefreshBackendResponse.allCases).subtracting([.tokens])
-            backend.onRefresh = { endpoint, request in
+            var handler = AlteredRefreshHandler()
+            handler.endpoint = TokenEndpoint(tolerating: .sameKey)
+            handler.unsupported = Set(RefreshBackendResponse.allCases).subtracting([.tokens])
+            handler.onRefresh = { endpoint, request in
                 _ = try await endpoint.post(request)
                 return try endpoint.server.refresh(request)
             }
-            return backend
+            return handler
         }
     }
 

@@ -4,7 +4,7 @@ import ConcurrencyPrimitives
 
 /// Handlers that each break a rule of ``TokenRefreshHandlerContract``.
 enum RefreshHandlerMutants {
-    typealias Mutant = ContractMutant<AlteredRefreshBackend>
+    typealias Mutant = ContractMutant<AlteredRefreshHandler>
 
     static let all = tokens + verdicts + calls
 
@@ -110,9 +110,9 @@ enum RefreshHandlerMutants {
         _ rule: String, by fault: String, tolerating tolerance: ReplayTolerance = .none,
         _ onRefresh: @escaping AlteredRefreshHandler.Refresh = { try await $0.refreshProperly($1) }
     ) -> Mutant {
-        Mutant(rule, by: fault) { backend in
-            backend.replayTolerance = tolerance
-            backend.onRefresh = onRefresh
+        Mutant(rule, by: fault) { handler in
+            handler.replayTolerance = tolerance
+            handler.onRefresh = onRefresh
         }
     }
 

@@ -37,13 +37,6 @@ struct FollowerScript {
             ordinal: ordinal.flatMap { SessionOrdinal(rawValue: $0) })
     }
 
-    /// Ada's first token, received at an instant of the server's clock, as the follower's shows it now.
-    func dated(_ seconds: TimeInterval) -> TokenBundle {
-        .stored(
-            "ada", 0, expiresAt: date + seconds + 3_600, clockSkew: 1, receivedAt: date + seconds,
-            signedInAt: date + seconds)
-    }
-
     /// The end of a session. Without an ordinal it is one of an earlier version.
     func ended(
         _ user: String, _ reason: SignOutReason = .byUser, at seconds: TimeInterval? = nil, upTo ordinal: Int64 = 0

@@ -36,13 +36,11 @@ final class Bench: Sendable {
         return engine
     }
 
-    convenience init(
-        _ kind: StoreKind = .own, holding bundle: TokenBundle? = nil, lifetime: Duration? = .seconds(86_400)
-    ) {
+    convenience init(_ kind: StoreKind = .own, holding bundle: TokenBundle? = nil) {
         let clock = ManualTimeSource()
         self.init(
-            kind, over: RecordingTokenStore(holding: bundle, clock: clock), RotatingTokenServer(lifetime: lifetime),
-            clock)
+            kind, over: RecordingTokenStore(holding: bundle, clock: clock),
+            RotatingTokenServer(lifetime: .seconds(86_400)), clock)
     }
 
     /// A process over the store of a device, of a user or of a client that signs no user in.

@@ -2,7 +2,6 @@ import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives
 import ContractTesting
-import Foundation
 import TestSupport
 import TokenRefresh
 

@@ -11,34 +11,42 @@ import Testing
 
 /// Rules 2 and 4: what the engine does with the lease of a shared store.
 @Suite(.timeLimit(.minutes(10))) struct HeldLeaseTests {
-    private func store(_ bundle: TokenBundle = .fixture(), ownersMayCall: Bool = false) -> OneLeaseStore {
-        OneLeaseStore(
-            base: FaultyTokenStore(RecordingTokenStore(holding: bundle)), held: KeptLease(ownersMayCall: ownersMayCall))
+    private let base = FaultyTokenStore(RecordingTokenStore(holding: .fixture()))
+    private let held = KeptLease()
+    private let handler = ScriptedRefreshHandler()
+    private let clock = ManualTimeSource()
+    private let activity = ManualActivity()
+
+    private var bundle: TokenBundle? { base.base.bundle }
+
+    /// An engine over a store that gives one lease, or over another one.
+    private func engine(over store: (any TokenStore)? = nil) -> TokenRefreshCoordinator {
+        TokenRefreshCoordinator(
+            over: store ?? OneLeaseStore(base: base, held: held), handler, clock: clock, activity: activity)
     }
 
-    /// An engine whose call waits at a gate with its response.
-    private func refreshing(_ store: OneLeaseStore, _ activity: ManualActivity) async throws -> (
-        engine: TokenRefreshCoordinator, gate: Gate, refresh: Task<String?, Never>
-    ) {
+    private func refresh(_ engine: TokenRefreshCoordinator) -> Task<String?, Never> {
+        Task { await code { try await engine.refresh() } }
+    }
+
+    /// A refresh whose call waits at a gate with its response.
+    private func refreshing() async throws -> (gate: Gate, refresh: Task<String?, Never>) {
         let gate = Gate()
-        let handler = ScriptedRefreshHandler(.rotateThenHold(at: gate))
-        let engine = TokenRefreshCoordinator(over: store, handler, activity: activity)
-        let refresh = Task { await code { try await engine.refresh() } }
+        handler.add(.rotateThenHold(at: gate))
+        let refresh = refresh(engine())
         try await gate.arrivals(atLeast: 1)
-        return (engine, gate, refresh)
+        return (gate, refresh)
     }
 
     @Test(arguments: [false, true])
     func `An activity that expires ends the wait for the lease, also where it has expired as the wait starts`(
         isEarly: Bool
     ) async throws {
-        let (activity, store) = (ManualActivity(), FaultyTokenStore(RecordingTokenStore(holding: .fixture())))
-        let other = try await store.lease(waitingAtMost: .seconds(30))
+        let other = try await base.lease(waitingAtMost: .seconds(30))
         if isEarly { activity.expireAtOnce() }
-        let engine = TokenRefreshCoordinator(over: store, activity: activity)
-        let refresh = Task { await code { try await engine.refresh() } }
+        let refresh = refresh(engine(over: base))
         if !isEarly {
-            try await until { activity.running == 1 && store.calls(.lease) == 2 }
+            try await until { activity.running == 1 && base.calls(.lease) == 2 }
             activity.expire()
         }
         #expect(await refresh.value == "storeUnavailable")
@@ -59,10 +67,10 @@ import Testing
     }
 
     @Test func `G24: the status names the holder that the store reports, until the lease is given`() async throws {
-        let store = MemoryTokenStore(holding: .fixture(), clock: ManualTimeSource())
+        let store = MemoryTokenStore(holding: .fixture(), clock: clock)
         let lease = try await store.lease(waitingAtMost: .seconds(30))
-        let engine = TokenRefreshCoordinator(over: store)
-        let refresh = Task { await code { try await engine.refresh() } }
+        let engine = engine(over: store)
+        let refresh = refresh(engine)
         try await until { engine.status.leaseHolder != nil }
         #expect(engine.status.leaseHolder?.process.host == ProcessIdentity.current.host)
         await lease.release()
@@ -73,48 +81,40 @@ import Testing
     @Test func `Rule 2: an engine that is released keeps the lease, and its activity, until its tokens are stored`()
         async throws
     {
-        let (store, clock, activity) = (store(), ManualTimeSource(), ManualActivity())
-        store.base.fail(.save, times: 4)
+        base.fail(.save, times: 4)
         weak var released: TokenRefreshCoordinator?
         do {
-            let engine = TokenRefreshCoordinator(over: store, clock: clock, activity: activity)
+            let engine = engine()
             released = engine
             try await engine.refresh()
         }
         // Other timers sleep on the clock, too: what is waited for is the next save.
         for failures in 1...4 {
-            #expect(
-                store.held.released.arrivals == 0 && activity.running == 1 && store.base.base.bundle?.generation == 0)
-            try await clock.advance(by: .milliseconds(100), until: { store.base.calls(.save) > failures })
+            #expect(held.released.arrivals == 0 && activity.running == 1 && bundle?.generation == 0)
+            try await clock.advance(by: .milliseconds(100), until: { base.calls(.save) > failures })
         }
-        try await store.held.released.arrivals(atLeast: 1)
-        #expect(store.base.base.bundle?.generation == 1)
+        try await held.released.arrivals(atLeast: 1)
+        #expect(bundle?.generation == 1)
         try await until { released == nil && activity.running == 0 }
     }
 
     @Test func `Rule 4: no call is made once the lease is known to be lost`() async throws {
-        let store = store()
-        let recording = store.base.hold(.record, .after)
-        let handler = ScriptedRefreshHandler()
-        let engine = TokenRefreshCoordinator(over: store, handler)
-        let refresh = Task { await code { try await engine.refresh() } }
+        let recording = base.hold(.record, .after)
+        let refresh = refresh(engine())
         try await recording.arrivals(atLeast: 1)
-        store.held.lost.withLock { $0 = true }
+        held.lost.withLock { $0 = true }
         recording.open()
         #expect(await refresh.value == "refreshUnavailable")
-        try await store.held.released.arrivals(atLeast: 1)
+        try await held.released.arrivals(atLeast: 1)
         #expect(handler.calls.isEmpty)
     }
 
     @Test func `Rule 4: an activity that expires before the lease is taken causes no call, and holds no lease`()
         async throws
     {
-        let (store, activity) = (store(), ManualActivity())
         activity.expireAtOnce()
-        let handler = ScriptedRefreshHandler()
-        let engine = TokenRefreshCoordinator(over: store, handler, activity: activity)
-        #expect(await code { try await engine.refresh() } == "refreshUnavailable")
-        try await store.held.released.arrivals(atLeast: 1)
+        #expect(await refresh(engine()).value == "refreshUnavailable")
+        try await held.released.arrivals(atLeast: 1)
         try await until { activity.running == 0 }
         #expect(handler.calls.isEmpty)
     }
@@ -122,12 +122,11 @@ import Testing
     @Test func `Rule 4: an activity that expires during a call marks the intent and releases the lease`()
         async throws
     {
-        let (store, activity) = (store(), ManualActivity())
-        let (_, gate, refresh) = try await refreshing(store, activity)
+        let (gate, refresh) = try await refreshing()
         activity.expire()
-        try await store.held.released.arrivals(atLeast: 1)
+        try await held.released.arrivals(atLeast: 1)
         try await until { activity.running == 0 }
-        #expect(store.base.base.bundle?.refreshIntent?.isAbandoned == true)
+        #expect(bundle?.refreshIntent?.isAbandoned == true)
         gate.open()
         #expect(await refresh.value == nil)
     }
@@ -136,27 +135,22 @@ import Testing
     func `Rule 4: the call of another engine of the process counts as that of another process`(
         isSuspended: Bool
     ) async throws {
-        let (store, activity) = (store(), ManualActivity())
-        let (_, gate, refresh) = try await refreshing(store, activity)
+        let (gate, refresh) = try await refreshing()
         if isSuspended {
             activity.expire()
-            try await store.held.released.arrivals(atLeast: 1)
+            try await held.released.arrivals(atLeast: 1)
         } else {
-            store.held.lost.withLock { $0 = true }
+            held.lost.withLock { $0 = true }
         }
 
-        let next = OneLeaseStore(base: store.base, held: KeptLease(ownersMayCall: !isSuspended))
-        let others = ScriptedRefreshHandler()
-        let other = TokenRefreshCoordinator(over: next, others)
-        #expect(await code { try await other.refresh() } == "refreshUnavailable")
-        #expect(others.calls.isEmpty)
+        let next = OneLeaseStore(base: base, held: KeptLease(ownersMayCall: !isSuspended))
+        #expect(await self.refresh(engine(over: next)).value == "refreshUnavailable")
         try await next.held.released.arrivals(atLeast: 1)
         gate.open()
         #expect(await refresh.value == nil)
-        try await until { store.base.base.bundle?.generation == 1 }
-        let later = TokenRefreshCoordinator(over: next, others)
-        #expect(try await later.token().generation == 1)
-        #expect(others.calls.isEmpty)
+        try await until { bundle?.generation == 1 }
+        #expect(try await engine(over: next).token().generation == 1)
+        #expect(handler.calls.count == 1, "the first engine's")
     }
 
     @Test(arguments: [false, true])
@@ -165,11 +159,9 @@ import Testing
     ) async throws {
         let owner = ProcessIdentity(host: "another host", process: "p2")
         let intent = RefreshIntent(idempotencyKey: "key", owner: owner, date: Date())
-        let store = store(.fixture().with(refreshIntent: intent), ownersMayCall: mayCall)
-        let handler = ScriptedRefreshHandler()
-        let engine = TokenRefreshCoordinator(over: store, handler)
-        let code = await code { try await engine.refresh() }
-        #expect(code == (mayCall ? "refreshUnavailable" : nil))
+        await base.base.save(.fixture().with(refreshIntent: intent))
+        let store = OneLeaseStore(base: base, held: KeptLease(ownersMayCall: mayCall))
+        #expect(await refresh(engine(over: store)).value == (mayCall ? "refreshUnavailable" : nil))
         #expect(handler.calls.count == (mayCall ? 0 : 1))
     }
 }

@@ -112,27 +112,18 @@ import Testing
         #expect(try await place.start(kind).engine.restore() == .signedOut(.lost()))
     }
 
-    /// A store whose first read shows nothing.
-    private final class LateStore: ForwardingStore {
-        let base: RecordingTokenStore
-        private let isRead = Locked(false)
-
-        init(over base: RecordingTokenStore) { self.base = base }
-
-        func read() async throws -> StoredSession {
-            let isFirst = isRead.withLock { isRead in
-                defer { isRead = true }
-                return !isRead
-            }
-            return isFirst ? .empty : await base.read()
-        }
-    }
-
     @Test func `G30: a session is lost only where a second read finds nothing either`() async throws {
         let session = try await place.signedIn(.shared).engine.state
-        let next = TokenRefreshCoordinator(
-            over: LateStore(over: place.base), journal: place.journal, clock: place.clock)
-        #expect(try await next.restore() == session)
+        let ada = try #require(place.base.bundle)
+        await place.base.delete()
+        let next = place.start(.shared)
+        let gate = next.store.hold(.load, .after)
+        let restored = Task { try await next.engine.restore() }
+        try await gate.arrivals(atLeast: 1)
+        // The first read has found nothing.
+        await place.base.save(ada)
+        gate.open()
+        #expect(try await restored.value == session)
     }
 
     @Test(arguments: Bench.StoreKind.allCases)

@@ -3,7 +3,6 @@ import AuthTesting
 import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
-import TestSupport
 import Testing
 
 @testable import TokenRefresh

@@ -67,28 +67,19 @@ final class TokenEndpoint: Sendable {
     }
 }
 
-/// A handler that keeps every rule unless a test gives it another `onRefresh`.
-struct AlteredRefreshHandler: TokenRefreshHandler {
+/// A handler that keeps every rule unless a test gives it another `onRefresh`, and the backend of its endpoint.
+struct AlteredRefreshHandler: TokenRefreshHandler, KeyRecordingRefreshBackend, Alterable {
     typealias Refresh = @Sendable (TokenEndpoint, TokenRefreshRequest) async throws -> TokenRefreshResult
 
-    let endpoint: TokenEndpoint
-    let replayTolerance: ReplayTolerance
-    let onRefresh: Refresh
-
-    func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
-        try await onRefresh(endpoint, request)
-    }
-}
-
-/// The backend of a ``AlteredRefreshHandler``.
-struct AlteredRefreshBackend: KeyRecordingRefreshBackend, Alterable {
     var endpoint = TokenEndpoint()
     var unsupported: Set<RefreshBackendResponse> = []
     var replayTolerance = ReplayTolerance.none
-    var onRefresh: AlteredRefreshHandler.Refresh = { try await $0.refreshProperly($1) }
+    var onRefresh: Refresh = { try await $0.refreshProperly($1) }
 
-    var handler: AlteredRefreshHandler {
-        AlteredRefreshHandler(endpoint: endpoint, replayTolerance: replayTolerance, onRefresh: onRefresh)
+    var handler: Self { self }
+
+    func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
+        try await onRefresh(endpoint, request)
     }
 
     func signIn() async throws -> TokenRefreshResult { endpoint.server.signIn() }
