@@ -196,16 +196,14 @@ struct RedactionTests {
             .authenticated(by: ScriptedTokenProvider(Self.token))
         #expect(try await client.send(.article(7)) == article)
     }
-}
 
-/// G17: secrets that a server quotes are removed from its error. G26: the cost is bounded for any length of text.
-@Suite struct QuotedSecretsTests {
     @Test func `the longer of two secrets is replaced first, and a text without secrets is not changed`() {
         #expect("abcdef abc".withoutQuoting(["abc", "abcdef"]) == "redacted redacted")
         #expect("nothing to see".withoutQuoting([nil, "", "s3cret"]) == "nothing to see")
         #expect("s3cret".withoutQuoting([]) == "s3cret")
     }
 
+    /// G26: the cost is bounded for any length of text.
     @Test(arguments: [4_080, 4_090, 4_095, 4_096, 4_100])
     func `a long text is cut, and never in the middle of a secret`(_ length: Int) {
         let secret = "s3cret-0123456789"
