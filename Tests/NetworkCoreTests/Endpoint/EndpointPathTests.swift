@@ -6,7 +6,7 @@ import Testing
 
 @testable import NetworkCore
 
-@Suite("EndpointPath")
+@Suite("EndpointPath, and the request that is built of it")
 struct EndpointPathTests {
     static func sentURL(of path: EndpointPath, query: QueryItems = [:]) throws -> String? {
         let endpoint: Endpoint<Article> = .get(path, query: query)
@@ -84,10 +84,9 @@ struct EndpointPathTests {
     func `characters that would end a value are encoded`(value: String, encoded: String) throws {
         #expect(try Self.sentURL(of: "x", query: ["q": value])?.hasSuffix("/x?q=\(encoded)") == true)
     }
-}
 
-@Suite("Building a request")
-struct RequestBuildingTests {
+    // MARK: Building a request
+
     func request<Response>(_ endpoint: Endpoint<Response>, headers: HTTPHeaders = [:]) throws -> HTTPRequestHead {
         var configuration = NetworkConfiguration(baseURL: baseURL)
         configuration.headers = headers

@@ -201,10 +201,9 @@ struct RetryPolicyTests {
         #expect(try await decision.value == .doNotRetry)
         isReady.open()
     }
-}
 
-@Suite("RetryBudget")
-struct RetryBudgetTests {
+    // MARK: The budget
+
     let budget = RetryBudget(capacity: 2, earnedPerCall: 0.25, earnedPerSecond: 0.1)
 
     func isExhausted(at uptime: Duration = .zero) -> Bool { !budget.withdraw(at: uptime) }
