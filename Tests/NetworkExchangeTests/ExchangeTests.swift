@@ -142,17 +142,6 @@ struct ExchangeTests {
         #expect(lane.acquire(for: clock) {})
     }
 
-    @Test func `an exchange that was cancelled before it started sends nothing`() async throws {
-        let exchange = try exchange()
-        let task = Task { [driver, lane] in
-            withUnsafeCurrentTask { $0?.cancel() }
-            return try await exchange.response(from: driver, through: lane)
-        }
-        await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(driver.calls.values == ["end CancellationError"])
-        #expect(lane.acquire(for: clock) {})
-    }
-
     @Test func `a body that is released ends the exchange`() async throws {
         let exchange = try exchange()
         let status = Task { [driver, lane] in try await exchange.response(from: driver, through: lane).head.status }
