@@ -233,23 +233,3 @@ struct ExchangeTests {
         #expect(error.code == .encodingFailed && error.reason == "the body's sequence failed (Mishap)")
     }
 }
-
-@Suite("ExchangeLane")
-struct ExchangeLaneTests {
-    private final class Visitor: Sendable {}
-
-    @Test func `exchanges are served in order, without those that were cancelled`() {
-        let lane = ExchangeLane(limit: 2)
-        let (visitors, served) = ((0..<6).map { _ in Visitor() }, Recorder<Int>())
-        let hasRoom = visitors.indices.map { index in
-            lane.acquire(for: visitors[index]) { served.record(index) }
-        }
-        #expect(hasRoom == [true, true, false, false, false, false])
-        lane.cancel(visitors[3])
-        lane.cancel(visitors[0])
-        for _ in 0..<5 { lane.release() }
-        #expect(served.values == [0, 1, 2, 4, 5])
-        #expect(lane.acquire(for: visitors[0]) {} && lane.acquire(for: visitors[1]) {})
-        #expect(!lane.acquire(for: visitors[2]) {})
-    }
-}
