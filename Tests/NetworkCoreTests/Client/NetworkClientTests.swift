@@ -15,9 +15,9 @@ struct NetworkClientTests {
 
     /// Retries every failed request, and records its calls.
     struct AlwaysRetry: RequestInterceptor {
-        let name: String
+        var name = "a"
         var decision = RetryDecision.retry(after: .zero)
-        let log: Recorder<String>
+        var log = Recorder<String>()
 
         func adapt(_ request: HTTPRequestHead, context: RequestContext) async throws -> HTTPRequestHead {
             log.record("\(name) adapts \(context.attempt)")
@@ -77,17 +77,15 @@ struct NetworkClientTests {
 
     @Test func `the configuration bounds the attempts that interceptors may cause`() async throws {
         let transport = StubTransport(Array(repeating: .any ~> .status(500), count: 4))
-        let again = AlwaysRetry(name: "a", log: Recorder())
-        let client = NetworkClient(transport, interceptors: [again]) { $0.maximumAttempts = 4 }
+        let client = NetworkClient(transport, interceptors: [AlwaysRetry()]) { $0.maximumAttempts = 4 }
         #expect(try await failure(of: .article(7), through: client).attempt == 4)
         #expect(transport.requests.count == 4)
     }
 
     @Test func `a replaced token is no retry, and gives an interceptor none`() async throws {
-        let again = AlwaysRetry(name: "a", decision: .retry(after: .zero), log: Recorder())
         for (statuses, sent) in [([500], 1), ([401, 500], 2), ([401, 401, 401], 3)] {
             let transport = StubTransport(statuses.map { .any ~> .status($0) })
-            let client = NetworkClient(transport, interceptors: [again]) { $0.maximumAttempts = 1 }
+            let client = NetworkClient(transport, interceptors: [AlwaysRetry()]) { $0.maximumAttempts = 1 }
                 .authenticated(by: ScriptedTokenProvider())
             let error = await networkError { try await client.send(.article(7)) }
             #expect(transport.requests.count == sent)
@@ -106,8 +104,7 @@ struct NetworkClientTests {
     @Test func `a one-shot body is not sent again even if an interceptor retries`() async throws {
         let transport = StubTransport(.any ~> .status(500))
         let call = Endpoint<Void>.put("x", body: .oneShot(Data("once".utf8).pieces))
-        let again = AlwaysRetry(name: "a", log: Recorder())
-        let error = try await failure(of: call, through: NetworkClient(transport, interceptors: [again]))
+        let error = try await failure(of: call, through: NetworkClient(transport, interceptors: [AlwaysRetry()]))
         #expect(error.code == .bodyNotReplayable && error.status == 500 && transport.requests.count == 1)
     }
 

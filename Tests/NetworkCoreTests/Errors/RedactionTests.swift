@@ -57,7 +57,14 @@ struct RedactionTests {
         Self.expectNoSecret(EndpointPath.url(link))
     }
 
-    @Test func `requests and responses of a transport show no secret`() throws {
+    @Test func `clients, and requests and responses of a transport, show no secret`() throws {
+        let link = url("https://user:\(Self.canary)@x.net/api?token=\(Self.canary)")
+        for configuration in [Self.configuration, NetworkConfiguration(baseURL: link)] {
+            Self.expectNoSecret(configuration)
+            let client = NetworkClient(configuration: configuration, transport: StubTransport())
+            Self.expectNoSecret(client)
+            Self.expectNoSecret(client.authenticated(by: ScriptedTokenProvider(Self.token)))
+        }
         var head = HTTPRequestHead(url: url("https://x.net/a?access_token=\(Self.canary)"))
         try head.set("Authorization", to: Self.canary)
         let file = try TemporaryFile(Data(), named: Self.canary)
@@ -124,16 +131,6 @@ struct RedactionTests {
         var configuration = NetworkConfiguration(baseURL: baseURL)
         configuration.headers = ["X-API-Key": canary]
         return configuration
-    }
-
-    @Test func `clients and configurations show no secret`() {
-        let link = url("https://user:\(Self.canary)@x.net/api?token=\(Self.canary)")
-        for configuration in [Self.configuration, NetworkConfiguration(baseURL: link)] {
-            Self.expectNoSecret(configuration)
-            let client = NetworkClient(configuration: configuration, transport: StubTransport())
-            Self.expectNoSecret(client)
-            Self.expectNoSecret(client.authenticated(by: ScriptedTokenProvider(Self.token)))
-        }
     }
 
     // MARK: A server that quotes the request in its error
