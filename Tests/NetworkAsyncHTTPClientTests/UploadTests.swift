@@ -1,9 +1,11 @@
 #if AsyncHTTPClient
 import AsyncHTTPClient
 import ConcurrencyPrimitives
+import ContractTesting
 import Foundation
 import NIOCore
 import NIOPosix
+import TestSupport
 import Testing
 
 @testable import NetworkAsyncHTTPClient
@@ -18,10 +20,10 @@ import Testing
         let queue = writer.queue()
         let body = Self.bytes(3_000_000)
         let sending = Task { await queue.add(body) ? await queue.finish() : false }
-        await writer.parts(atLeast: 4)
+        try await writer.gate.arrivals(atLeast: 4)
         // What is written, and what the sender has handed over since.
         #expect(writer.written.count <= 2 * 262_144)
-        writer.letWrite()
+        writer.gate.open()
         #expect(await sending.value)
         #expect(writer.written == body)
     }
@@ -34,9 +36,10 @@ import Testing
             let other = writer.queue()
             return await other.add(Data("x".utf8)) ? await other.finish() : true
         }
-        await writer.parts(atLeast: 5)
+        try await writer.gate.arrivals(atLeast: 5)
         if fails {
-            writer.fail()
+            writer.fails.withLock { $0 = true }
+            writer.gate.open()
             #expect(await waiting.value == false)
         } else {
             queue.end()
@@ -44,61 +47,30 @@ import Testing
         #expect(await sending.value == false)
         #expect(await queue.add(Data("later".utf8)) == false)
         #expect(await queue.finish() == false)
-        if !fails { writer.letWrite() }
+        writer.gate.open()
         _ = await waiting.value
     }
 }
 
-/// Takes the parts of a body, and has written them when it is told.
-private final class HeldWriter: Sendable {
-    private struct State {
-        var parts: [ByteBuffer] = []
-        var promises: [EventLoopPromise<Void>] = []
-        var isFree = false
-    }
+/// Takes the parts of a body, and has written them, or fails to, when its gate opens.
+private struct HeldWriter: Sendable {
+    let gate = Gate()
+    let parts = Recorder<Data>()
+    let fails = Locked(false)
 
-    private let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
-    private let state = Locked(State())
-    private let arrivals = AsyncStream<Void>.makeStream()
+    var written: Data { Data(parts.values.joined()) }
 
     func queue() -> UploadQueue {
-        let writer = HTTPClient.Body.StreamWriter { [self] part in
+        let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
+        let writer = HTTPClient.Body.StreamWriter { [gate, parts, fails] part in
             guard case .byteBuffer(let buffer) = part else { return eventLoop.makeSucceededVoidFuture() }
-            let promise = eventLoop.makePromise(of: Void.self)
-            let isFree = state.withLock { state in
-                state.parts.append(buffer)
-                if !state.isFree { state.promises.append(promise) }
-                return state.isFree
+            parts.record(Data(buffer.readableBytesView))
+            return eventLoop.makeFutureWithTask {
+                await gate.pass()
+                if fails.withLock({ $0 }) { throw ChannelError.ioOnClosedChannel }
             }
-            arrivals.continuation.yield()
-            if isFree { promise.succeed() }
-            return promise.futureResult
         }
         return UploadQueue(writer)
-    }
-
-    var sizes: [Int] { state.withLock { $0.parts.map(\.readableBytes) } }
-
-    var written: Data {
-        state.withLock { $0.parts.reduce(into: Data()) { $0.append(contentsOf: $1.readableBytesView) } }
-    }
-
-    /// Waits for so many parts, once.
-    func parts(atLeast count: Int) async {
-        for await _ in arrivals.stream where sizes.count >= count { return }
-    }
-
-    func letWrite() { release { $0.succeed() } }
-
-    func fail() { release { $0.fail(ChannelError.ioOnClosedChannel) } }
-
-    private func release(_ end: (EventLoopPromise<Void>) -> Void) {
-        let promises = state.withLock { state in
-            state.isFree = true
-            defer { state.promises = [] }
-            return state.promises
-        }
-        for promise in promises { end(promise) }
     }
 }
 #endif

@@ -12,7 +12,7 @@ import Testing
 @Suite("CachingTransport", .timeLimit(.minutes(10)))
 struct CachingTransportTests {
     let clock = ManualTimeSource(date: Date(timeIntervalSince1970: 1_800_000_000))
-    let cache = ResponseCache()
+    let cache = ResponseCache(limits: .of(entrySize: 20_000))
 
     @Test func `a revalidation that starts after a session's end stores nothing`() async throws {
         // The body has to be pulled, as from a connection.

@@ -189,11 +189,8 @@ struct ExchangeStateTests {
         let isNews = ([0, 0, 4, 2, 4, 10, 0] as [Int64]).map { state.sent($0, at: .seconds(2)) }
         #expect(isNews == [true, false, true, false, false, true, false])
     }
-}
 
-@Suite("Time limits of an exchange")
-struct ExchangeLimitTests {
-    typealias Phase = ExchangeStateTests.Phase
+    // MARK: Time limits
 
     /// When a limit is reached, and what the exchange waits for then.
     private struct Limit: Equatable {
@@ -208,7 +205,7 @@ struct ExchangeLimitTests {
 
     /// The first limit of an exchange.
     private func limit(
-        of state: ExchangeStateTests.State, idle: Int, toHead: Int? = nil, toEnd: Int? = nil
+        of state: State, idle: Int, toHead: Int? = nil, toEnd: Int? = nil
     ) -> Limit? {
         let request = HTTPTransportRequest(
             head: HTTPRequestHead(url: baseURL), idleTimeout: .seconds(idle), timeToHead: toHead.map { .seconds($0) },
@@ -234,7 +231,7 @@ struct ExchangeLimitTests {
         #expect(limit(of: state, idle: 5, toHead: 60)?.seconds == 35)
         _ = state.sent(1, at: .seconds(40))
         #expect(limit(of: state, idle: 5, toHead: 60)?.seconds == 45)
-        _ = state.receive(ExchangeStateTests.head, at: .seconds(50))
+        _ = state.receive(Self.head, at: .seconds(50))
         #expect(limit(of: state, idle: 5, toHead: 60) == Limit(55, .responseBody))
     }
 

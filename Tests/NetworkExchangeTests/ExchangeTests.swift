@@ -142,17 +142,6 @@ struct ExchangeTests {
         #expect(lane.acquire(for: clock) {})
     }
 
-    @Test func `an exchange that was cancelled before it started sends nothing`() async throws {
-        let exchange = try exchange()
-        let task = Task { [driver, lane] in
-            withUnsafeCurrentTask { $0?.cancel() }
-            return try await exchange.response(from: driver, through: lane)
-        }
-        await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(driver.calls.values == ["end CancellationError"])
-        #expect(lane.acquire(for: clock) {})
-    }
-
     @Test func `a body that is released ends the exchange`() async throws {
         let exchange = try exchange()
         let status = Task { [driver, lane] in try await exchange.response(from: driver, through: lane).head.status }
@@ -242,25 +231,5 @@ struct ExchangeTests {
         struct Mishap: Error, CustomStringConvertible { let description = "canary" }
         let error = HTTPTransportError(sending: Mishap())
         #expect(error.code == .encodingFailed && error.reason == "the body's sequence failed (Mishap)")
-    }
-}
-
-@Suite("ExchangeLane")
-struct ExchangeLaneTests {
-    private final class Visitor: Sendable {}
-
-    @Test func `exchanges are served in order, without those that were cancelled`() {
-        let lane = ExchangeLane(limit: 2)
-        let (visitors, served) = ((0..<6).map { _ in Visitor() }, Recorder<Int>())
-        let hasRoom = visitors.indices.map { index in
-            lane.acquire(for: visitors[index]) { served.record(index) }
-        }
-        #expect(hasRoom == [true, true, false, false, false, false])
-        lane.cancel(visitors[3])
-        lane.cancel(visitors[0])
-        for _ in 0..<5 { lane.release() }
-        #expect(served.values == [0, 1, 2, 4, 5])
-        #expect(lane.acquire(for: visitors[0]) {} && lane.acquire(for: visitors[1]) {})
-        #expect(!lane.acquire(for: visitors[2]) {})
     }
 }

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import NetworkExchange
 
-@Suite("Lane table")
+@Suite("Lanes and their table")
 struct LaneTableTests {
     private typealias Table = LaneTable<Int, ExchangeLane>
 
@@ -34,7 +35,7 @@ struct LaneTableTests {
         do {
             let lane = lane(0, in: &table)
             busy = lane
-            #expect(lane.acquire(for: self.exchange) {})
+            #expect(lane.acquire(for: self.visitor) {})
             #expect(!lane.acquire(for: lane) { withExtendedLifetime(lane) {} })
         }
         for number in 1..<1_000 { _ = lane(number, in: &table) }
@@ -44,4 +45,22 @@ struct LaneTableTests {
 
     private let exchange = Exchanging()
     private final class Exchanging: Sendable {}
+
+    private final class Visitor: Sendable {}
+    private let visitor = Visitor()
+
+    @Test func `exchanges are served in order, without those that were cancelled`() {
+        let lane = ExchangeLane(limit: 2)
+        let (visitors, served) = ((0..<6).map { _ in Visitor() }, Recorder<Int>())
+        let hasRoom = visitors.indices.map { index in
+            lane.acquire(for: visitors[index]) { served.record(index) }
+        }
+        #expect(hasRoom == [true, true, false, false, false, false])
+        lane.cancel(visitors[3])
+        lane.cancel(visitors[0])
+        for _ in 0..<5 { lane.release() }
+        #expect(served.values == [0, 1, 2, 4, 5])
+        #expect(lane.acquire(for: visitors[0]) {} && lane.acquire(for: visitors[1]) {})
+        #expect(!lane.acquire(for: visitors[2]) {})
+    }
 }

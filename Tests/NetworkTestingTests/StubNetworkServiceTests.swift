@@ -60,10 +60,6 @@ struct StubNetworkServiceTests {
         network.on(.number(1), throw: NetworkError(.timedOut))
         await #expect(throws: NetworkError.self) { _ = try await network.response(to: .number(1)) }
     }
-
-    @Test func `a refresh handler can use the service`() {
-        #expect((network as any NetworkService) is any UnauthenticatedNetworkService)
-    }
 }
 
 extension Endpoint where Response == Int {

@@ -24,12 +24,6 @@ import Testing
         }
     }
 
-    /// A rule that `URLSessionTransport` does not keep on Linux, and what it does.
-    private struct Row {
-        let rule: String
-        let urlSession: String
-    }
-
     /// The processes that run at a time. Most rules wait more than they compute.
     private static let width = 6
 
@@ -85,7 +79,8 @@ import Testing
         }
     }
 
-    private static func rows() throws -> [Row] {
+    /// The rules that `URLSessionTransport` does not keep on Linux, and what it does.
+    private static func rows() throws -> [(rule: String, urlSession: String)] {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         let article = root.appendingPathComponent("Modules/NetworkTesting/NetworkTesting.docc/Transports.md")
@@ -94,7 +89,7 @@ import Testing
         return try table.map { line in
             let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
             try #require(cells.count == 2, "\(line)")
-            return Row(rule: cells[0], urlSession: cells[1])
+            return (cells[0], cells[1])
         }
     }
 }

@@ -94,8 +94,7 @@ struct SessionFidelityTests {
     @Test func `G8: no interceptor has a token call sent again`() async throws {
         for call in tokenCalls {
             let transport = StubTransport((.any ~> .status(503)).repeated())
-            let client = NetworkClient(
-                transport, interceptors: [NetworkClientTests.AlwaysRetry(name: "a", log: Recorder())])
+            let client = NetworkClient(transport, interceptors: [NetworkClientTests.AlwaysRetry()])
             #expect(await networkError { try await client.send(call) }?.status == 503)
             #expect(transport.requests.count == 1)
         }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import NetworkCore
 
-@Suite("HTTPBody", .timeLimit(.minutes(10)))
+@Suite("HTTPBody and RequestBody", .timeLimit(.minutes(10)))
 struct HTTPBodyTests {
     func read(_ body: HTTPBody) async throws -> Data {
         try await body.reduce(into: Data()) { $0 += $1 }
@@ -115,11 +115,8 @@ struct HTTPBodyTests {
         let task = Task { try await read(body) }
         await expectCancellation(of: task)
     }
-}
 
-/// G21.
-@Suite("RequestBody")
-struct RequestBodyTests {
+    /// G21.
     @Test func `only a one-shot stream cannot be sent again`() async throws {
         let content = Data("again".utf8)
         let file = try TemporaryFile(content)

@@ -123,20 +123,19 @@ import Testing
         #expect(try await send(body, over: transport, bytes: 4).status == 200)
     }
 
-    @Test func `the rate counts from the first byte`() async throws {
+    /// The length of a body that has 14 bytes, the bytes that must be sent in ten seconds, and after how many seconds the
+    /// client waits no longer: for the rate from the first byte, or for the response to a body of unknown length.
+    @Test(
+        arguments: [(14, 15, .requestBody, 10), (nil, 4, .responseHead, 60)]
+            as [(Int64?, Int64, NetworkError.Wait, Int)])
+    func `a slow upload, and a server that does not respond to one, are left`(
+        length: Int64?, bytes: Int64, wait: NetworkError.Wait, seconds: Int
+    ) async throws {
         let (transport, start) = (Worker(clock: clock, seconds: 75), clock.uptime)
-        let body = RequestBody.oneShot(Self.pieces(), length: 14)
-        let error = await #expect(throws: NetworkError.self) { try await send(body, over: transport, bytes: 15) }
-        #expect(error?.code == .timedOut && error?.waitedFor == .requestBody)
-        #expect(clock.uptime == start + .seconds(10))
-    }
-
-    @Test func `a server that does not respond to an upload of unknown length is left`() async throws {
-        let (transport, start) = (Worker(clock: clock, seconds: 75), clock.uptime)
-        let body = RequestBody.oneShot(Self.pieces())
-        let error = await #expect(throws: NetworkError.self) { try await send(body, over: transport, bytes: 4) }
-        #expect(error?.code == .timedOut && error?.waitedFor == .responseHead)
-        #expect(clock.uptime == start + .seconds(60))
+        let body = RequestBody.oneShot(Self.pieces(), length: length)
+        let error = await #expect(throws: NetworkError.self) { try await send(body, over: transport, bytes: bytes) }
+        #expect(error?.code == .timedOut && error?.waitedFor == wait)
+        #expect(clock.uptime == start + .seconds(seconds))
     }
 
     @Test func `a call that is no upload has its deadline in all`() async throws {

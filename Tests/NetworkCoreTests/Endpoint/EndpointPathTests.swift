@@ -6,7 +6,7 @@ import Testing
 
 @testable import NetworkCore
 
-@Suite("EndpointPath")
+@Suite("EndpointPath, and the request that is built of it")
 struct EndpointPathTests {
     static func sentURL(of path: EndpointPath, query: QueryItems = [:]) throws -> String? {
         let endpoint: Endpoint<Article> = .get(path, query: query)
@@ -77,29 +77,16 @@ struct EndpointPathTests {
         #expect(try Self.sentURL(of: .url(place), query: ["y": 2]) == "https://cdn.example.net/a?y=2")
         #expect(try Self.sentURL(of: .url(link), query: ["y": 2]) == "https://cdn.example.net/a%2Fb?x=1&y=2")
     }
-}
-
-@Suite("QueryItems")
-struct QueryItemsTests {
-    @Test func `nil values are left out and the order is kept`() throws {
-        let cursor: Int? = nil
-        let query: QueryItems = ["z": 1, "cursor": cursor, "a": true, "z": 2.5]
-        #expect(try EndpointPathTests.sentURL(of: "x", query: query)?.hasSuffix("/x?z=1&a=true&z=2.5") == true)
-        let none: QueryItems = ["cursor": cursor]
-        #expect(none.isEmpty)
-        #expect(try EndpointPathTests.sentURL(of: "x", query: none)?.hasSuffix("/x") == true)
-    }
 
     @Test(arguments: [
         ("a b", "a%20b"), ("a+b", "a%2Bb"), ("a&b=c", "a%26b%3Dc"), ("é", "%C3%A9"), ("", ""), ("#?/", "%23%3F%2F"),
     ])
     func `characters that would end a value are encoded`(value: String, encoded: String) throws {
-        #expect(try EndpointPathTests.sentURL(of: "x", query: ["q": value])?.hasSuffix("/x?q=\(encoded)") == true)
+        #expect(try Self.sentURL(of: "x", query: ["q": value])?.hasSuffix("/x?q=\(encoded)") == true)
     }
-}
 
-@Suite("Building a request")
-struct RequestBuildingTests {
+    // MARK: Building a request
+
     func request<Response>(_ endpoint: Endpoint<Response>, headers: HTTPHeaders = [:]) throws -> HTTPRequestHead {
         var configuration = NetworkConfiguration(baseURL: baseURL)
         configuration.headers = headers
@@ -145,18 +132,20 @@ struct RequestBuildingTests {
         #expect(throws: NetworkError.self) { try configuration.request(for: Endpoint.article(1)) }
     }
 
-    @Test func `lists, optionals, dates and Booleans are written in a query by one rule`() throws {
+    @Test func `lists, optionals, dates, numbers and Booleans are written in a query by one rule, in order`() throws {
         let nothing: Int? = nil
         var query: QueryItems = [
             "tag": ["tea & milk", "ü"], "id": [1, 2][...], "set": Set(["b", "a"]), "none": nothing, "empty": [String](),
-            "on": true, "at": Date(timeIntervalSince1970: 0), "days": [Date(timeIntervalSince1970: 86_400)],
+            "on": true, "on": 2.5, "at": Date(timeIntervalSince1970: 0), "days": [Date(timeIntervalSince1970: 86_400)],
         ]
         query.append("ids", [7, 8], separatedBy: ",")
         let request = try request(Endpoint<Article>.get("articles", query: query))
         #expect(
             request.url.query(percentEncoded: true)
-                == "tag=tea%20%26%20milk&tag=%C3%BC&id=1&id=2&set=a&set=b&on=true&at=1970-01-01T00%3A00%3A00Z"
+                == "tag=tea%20%26%20milk&tag=%C3%BC&id=1&id=2&set=a&set=b&on=true&on=2.5&at=1970-01-01T00%3A00%3A00Z"
                 + "&days=1970-01-02T00%3A00%3A00Z&ids=7%2C8")
+        let none = try self.request(Endpoint<Article>.get("articles", query: ["none": nothing]))
+        #expect(none.url.absoluteString == "https://api.example.com/api/v1/articles")
     }
 
     @Test func `a base URL may end in a slash`() throws {

@@ -63,10 +63,9 @@ struct NetworkErrorTests {
         let head = HTTPResponseHead(status: 500, headers: ["x-request-id": "r-9"])
         #expect(NetworkError(.unacceptableStatus, response: head).requestID == "r-9")
     }
-}
 
-/// LE6, DI4: the errors of servers and frameworks, as one reader reads them.
-@Suite struct ErrorShapeTests {
+    // MARK: LE6, DI4: the errors of servers and frameworks, as one reader reads them
+
     struct Shape: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let body: String

@@ -57,7 +57,14 @@ struct RedactionTests {
         Self.expectNoSecret(EndpointPath.url(link))
     }
 
-    @Test func `requests and responses of a transport show no secret`() throws {
+    @Test func `clients, and requests and responses of a transport, show no secret`() throws {
+        let link = url("https://user:\(Self.canary)@x.net/api?token=\(Self.canary)")
+        for configuration in [Self.configuration, NetworkConfiguration(baseURL: link)] {
+            Self.expectNoSecret(configuration)
+            let client = NetworkClient(configuration: configuration, transport: StubTransport())
+            Self.expectNoSecret(client)
+            Self.expectNoSecret(client.authenticated(by: ScriptedTokenProvider(Self.token)))
+        }
         var head = HTTPRequestHead(url: url("https://x.net/a?access_token=\(Self.canary)"))
         try head.set("Authorization", to: Self.canary)
         let file = try TemporaryFile(Data(), named: Self.canary)
@@ -126,16 +133,6 @@ struct RedactionTests {
         return configuration
     }
 
-    @Test func `clients and configurations show no secret`() {
-        let link = url("https://user:\(Self.canary)@x.net/api?token=\(Self.canary)")
-        for configuration in [Self.configuration, NetworkConfiguration(baseURL: link)] {
-            Self.expectNoSecret(configuration)
-            let client = NetworkClient(configuration: configuration, transport: StubTransport())
-            Self.expectNoSecret(client)
-            Self.expectNoSecret(client.authenticated(by: ScriptedTokenProvider(Self.token)))
-        }
-    }
-
     // MARK: A server that quotes the request in its error
 
     private static let basic = "Basic \(Data("client-1:canary-of-basic".utf8).base64EncodedString())"
@@ -196,16 +193,14 @@ struct RedactionTests {
             .authenticated(by: ScriptedTokenProvider(Self.token))
         #expect(try await client.send(.article(7)) == article)
     }
-}
 
-/// G17: secrets that a server quotes are removed from its error. G26: the cost is bounded for any length of text.
-@Suite struct QuotedSecretsTests {
     @Test func `the longer of two secrets is replaced first, and a text without secrets is not changed`() {
         #expect("abcdef abc".withoutQuoting(["abc", "abcdef"]) == "redacted redacted")
         #expect("nothing to see".withoutQuoting([nil, "", "s3cret"]) == "nothing to see")
         #expect("s3cret".withoutQuoting([]) == "s3cret")
     }
 
+    /// G26: the cost is bounded for any length of text.
     @Test(arguments: [4_080, 4_090, 4_095, 4_096, 4_100])
     func `a long text is cut, and never in the middle of a secret`(_ length: Int) {
         let secret = "s3cret-0123456789"

@@ -181,15 +181,9 @@ struct RetryPolicyTests {
         #expect(try await call.value.id == 7)
     }
 
-    @Test func `calls that have waited for the same connection are not sent in step`() async throws {
-        var policy = RetryPolicy(random: 0.5)
-        policy.waitUntilReady = { _ in }
-        let late = RequestContext(attempt: 2)
-        #expect(
-            try await policy.retry(NetworkError(.connectionFailed), context: late) == .retry(after: .milliseconds(250)))
-    }
-
-    @Test func `the wait for a connection is bounded, and does not follow a response`() async throws {
+    @Test func `the wait for a connection is bounded, does not follow a response, and is not the same for all calls`()
+        async throws
+    {
         let clock = ManualTimeSource()
         let isReady = Gate()
         var policy = RetryPolicy(random: 0.5)
@@ -200,11 +194,13 @@ struct RetryPolicyTests {
         try await clock.advance(toTimerIn: policy.maximumWait)
         #expect(try await decision.value == .doNotRetry)
         isReady.open()
+        let late = RequestContext(attempt: 2)
+        #expect(
+            try await policy.retry(NetworkError(.connectionFailed), context: late) == .retry(after: .milliseconds(250)))
     }
-}
 
-@Suite("RetryBudget")
-struct RetryBudgetTests {
+    // MARK: The budget
+
     let budget = RetryBudget(capacity: 2, earnedPerCall: 0.25, earnedPerSecond: 0.1)
 
     func isExhausted(at uptime: Duration = .zero) -> Bool { !budget.withdraw(at: uptime) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import NetworkCore
 
-@Suite("Pauses that servers ask for")
+@Suite("Pauses that servers ask for, and dates")
 struct ServerPauseTests {
     /// The date of the server, 1 800 000 000 seconds since 1970.
     let date = "Fri, 15 Jan 2027 08:00:00 GMT"
@@ -46,10 +46,9 @@ struct ServerPauseTests {
         let usedUp: HTTPHeaders = ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "30"]
         #expect([200, 400, 401, 409, 500].compactMap { pause($0, usedUp) } == [])
     }
-}
 
-@Suite("Dates in header fields")
-struct HTTPDateTests {
+    // MARK: Dates in header fields
+
     @Test(arguments: [
         ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777.0), ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
         ("Tue, 29 Feb 2000 23:59:59 GMT", 951_868_799), ("Mon, 28 Feb 2100 00:00:00 GMT", 4_107_456_000),

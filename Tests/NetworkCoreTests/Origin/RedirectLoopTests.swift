@@ -31,15 +31,13 @@ struct RedirectLoopTests {
     }
 
     @Test func `a body is sent again within the origin only`() async throws {
+        let transport = StubTransport(
+            .post("x") ~> .redirect(307, to: "/y"), .post("y") ~> .redirect(307, to: "https://evil.net/y"))
         let call = Endpoint<Void>.post("x", body: .data(Data("again".utf8)))
-        let within = StubTransport(.post("x") ~> .redirect(307, to: "/y"), .post("y") ~> .status(204))
-        try await client(within).send(call)
-        #expect(within.requests.map(\.body) == [Data("again".utf8), Data("again".utf8)])
-
-        let beyond = StubTransport(.post("x") ~> .redirect(307, to: "https://evil.net/y"))
-        let error = await networkError { try await client(beyond).send(call) }
-        #expect(error?.code == .redirectRefused && error?.status == 307 && beyond.requests.count == 1)
-        #expect("\(error as Any)".contains("https://evil.net"))
+        let error = await networkError { try await client(transport).send(call) }
+        #expect(transport.requests.map(\.body) == [Data("again".utf8), Data("again".utf8)])
+        #expect(
+            error?.code == .redirectRefused && error?.status == 307 && "\(error as Any)".contains("https://evil.net"))
     }
 
     @Test func `a call that may change something and carries no token stays within its origin`() async throws {

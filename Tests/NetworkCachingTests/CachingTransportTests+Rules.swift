@@ -7,11 +7,8 @@ import Testing
 @testable import NetworkCaching
 @testable import NetworkTesting
 
-@Suite("CachingTransport: validation and storing", .timeLimit(.minutes(10)))
-struct CachingRulesTests {
-    let clock = ManualTimeSource(date: Date(timeIntervalSince1970: 1_800_000_000))
-    let cache = ResponseCache(limits: .of(entrySize: 20_000))
-
+// Validation and storing.
+extension CachingTransportTests {
     /// More names than a cache compares.
     static let namesWithoutEnd = (0...32).map { "X-\($0)" }.joined(separator: ", ")
 

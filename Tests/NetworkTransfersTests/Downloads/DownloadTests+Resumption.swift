@@ -10,14 +10,8 @@ import Testing
 @testable import NetworkCore
 @testable import NetworkTransfers
 
-/// What a download requests after a response that is not the whole file, and what it keeps for a later call.
-@Suite("Resumed downloads", .timeLimit(.minutes(10)))
-struct DownloadResumptionTests: DownloadSuite {
-    let servers = LoopbackServers()
-    let file: TemporaryFile
-
-    init() throws { file = try Self.oldFile() }
-
+// What a download requests after a response that is not the whole file, and what it keeps for a later call.
+extension DownloadTests {
     /// Leaves the first 40,000 bytes beside the target.
     func leavePartialFile() async throws {
         let server = try servers.start { [content] _ in Self.part(content, cutAfter: 40_000) }
