@@ -69,10 +69,7 @@ import Testing
         #expect(limited.end == .seconds(30) && limited.leewayFrom == .seconds(27))
         #expect(limited.urgency(at: .seconds(15)) == .none)
     }
-}
 
-/// G3, G19: the time on the server's clock, and what is stored of it.
-@Suite struct ServerClockTests {
     @Test func `G24: an expiry that cannot be placed in time is reported once, at a sign-in and at a refresh`() {
         func ignored(_ script: MachineScript) -> [String] {
             script.events.compactMap { if case .expiryIgnored(_, let expiry) = $0 { expiry } else { nil } }

@@ -52,17 +52,8 @@ import Testing
         }
     }
 
-    @Test func `G9: the tokens of a sign-in that could not be stored replace what it was to replace`() {
-        var script = MachineScript.unstored("bob")
-        #expect(script.reread(.stored("ada", 5)) == ["intent bob g0", "call g0"])
-        _ = script.storeFails()
-        #expect(script.respond() == ["save bob g1"])
-        #expect(script.replaces(.stored("ada", 5)))
-    }
-
-    @Test func `G12, G28: tokens that were not stored so far are stored with the key and the date of an earlier call`()
-    {
-        var script = MachineScript.unstored("bob")
+    @Test func `G12, G28: tokens that were never stored are written with the key and the date of an earlier call`() {
+        var script = MachineScript.unstored()
         #expect(script.reread(.success(.empty)) == ["intent bob g0", "call g0"])
         let (key, first) = (script.key, script.date)
         _ = script.respond(.unavailable, isStored: false)
@@ -93,32 +84,16 @@ import Testing
         #expect(script.wrote(.superseded(by: .active(.stored("ada", 2)))) == ["1: ada g2", "release"])
         #expect(script.pass(.seconds(300)) == [])
     }
-
-    @Test func `G4: an ambiguous refusal is not repeated when a refresh has succeeded since`() {
-        let bare = TokenRefreshError(.ambiguous, status: 401)
-        var script = MachineScript.refreshing()
-        _ = script.respond(bare)
-        _ = script.refused(2, generation: 0, after: .seconds(60))
-        #expect(script.finish() == ["2: ada g1"])
-        #expect(script.refused(3, generation: 1, after: .seconds(60)) == ["call g1"])
-        #expect(script.respond(bare) == ["3: refreshUnavailable"])
-    }
 }
 
 /// Events that come after the state has changed for which they were meant.
 @Suite struct LateEventTests {
-    /// A machine that holds the lease, whose refreshed tokens are being stored again while the next attempt starts.
-    private func recordingBehindSave() -> MachineScript {
+    @Test func `G27: the write of an earlier version, stored or refused, is not that of the intent that follows`() {
         var script = MachineScript.unsaved()
         #expect(script.pass(.seconds(1)) == ["save ada g1"])
         script.recordsIntents = false
         #expect(script.refresh(2) == ["reread"])
         #expect(script.reread(.stored("ada", 0)) == [], "the intent waits for the save")
-        return script
-    }
-
-    @Test func `G27: the write of an earlier version, stored or refused, is not that of the intent that follows`() {
-        var script = recordingBehindSave()
         var refused = script
         #expect(script.wrote() == ["intent ada g1"])
         #expect(script.wrote() == ["call g1"])
@@ -136,12 +111,6 @@ import Testing
         #expect(marked.send(.suspensionNear) == ["mark ada g0"])
         #expect(marked.respond(busy) == ["1: refreshUnavailable"], "the intent is being marked")
         #expect(marked.wrote() == ["release"])
-    }
-
-    @Test func `A check says nothing while tokens wait to be stored: their write finds what the store holds`() {
-        var script = MachineScript.unsaved()
-        #expect(script.changed(to: .active(.stored("bob", 0))) == [])
-        #expect(script.pass(.seconds(1)) == ["save ada g1"])
     }
 
     @Test(arguments: [false, true])

@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func `G11: while the end of a session that was never stored cannot be stored, its tokens are written`() {
-        var script = MachineScript.unstored("bob")
+        var script = MachineScript.unstored()
         #expect(script.reread(.stored("ada", 0)) == ["intent bob g0", "call g0"])
         #expect(script.respond(.rejected, isStored: false) == ["reread"])
         #expect(script.reread(.stored("ada", 0)) == ["reread"], "a write has ended since")
@@ -98,6 +98,19 @@ import Testing
         var other = self.script(.repeated)
         _ = other.respond(expired)
         #expect(isRejected(expired, &other, after: .seconds(30)))
+    }
+
+    @Test func `G4: an ambiguous refusal is not repeated where new tokens, or a demand on the user, came between`() {
+        let demand = TokenRefreshError(.userActionRequired, status: 400, stepUp: StepUpChallenge(.interaction))
+        for (error, text) in [(nil, "3: refreshUnavailable"), (demand, "3: stepUpRequired")] {
+            var script = script(.repeated)
+            _ = script.respond(bare)
+            _ = script.refresh(2, after: .seconds(60))
+            _ = script.respond(error, isStored: true)
+            #expect(script.refresh(3, after: .seconds(60)).first?.hasPrefix("call") == true)
+            #expect(script.respond(bare) == [text])
+            #expect(script.state == "signed in ada")
+        }
     }
 
     @Test(arguments: [(nil, 30), (.seconds(60), 60), (.zero, 10)] as [(Duration?, Int)])

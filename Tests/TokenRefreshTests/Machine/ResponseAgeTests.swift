@@ -45,14 +45,6 @@ import Testing
         #expect(script.finish() == ["1: ada g2"])
     }
 
-    @Test func `G19: a token that has expired in a sleep is refreshed`() {
-        var script = MachineScript.refreshing()
-        #expect(script.sleep(.seconds(60)) == ["1: refreshUnavailable"])
-        _ = script.finish(lifetime: .seconds(5))
-        #expect(script.ask(2) == [], "it waits for the end of the pause")
-        #expect(script.pass(.seconds(2)) == ["call g1"])
-    }
-
     @Test func `G10: a refusal of a token that was old when it came is no loop`() {
         var script = received(after: .seconds(28), lifetime: .seconds(40))
         _ = script.wrote()
@@ -87,9 +79,7 @@ import Testing
     }
 
     @Test(arguments: [(-100, nil), (-20, -100)] as [(TimeInterval, TimeInterval?)])
-    func `G19: the token of a replay counts from the first intent, also after restarts`(
-        date: TimeInterval, firstDate: TimeInterval?
-    ) {
+    func `G19: the token of a replay counts from the first intent`(date: TimeInterval, firstDate: TimeInterval?) {
         let first = MachineScript.start - 100
         var script = replaying(date: date, firstDate: firstDate.map { MachineScript.start + $0 })
         #expect(script.lastIntent?.firstDate == first && script.lastIntent?.date == script.date)

@@ -128,9 +128,7 @@ extension String {
     private func end(_ script: MachineScript) -> SessionOrdinal? { script.lastContent?.note(isShared: true)?.ordinal }
 
     @Test(arguments: [false, true])
-    func `G9: a sign-out before the first read ends the session that its write finds, with its tokens and its key`(
-        isShared: Bool
-    ) {
+    func `G9: a sign-out before the first read ends what its write finds, its tokens and its key`(isShared: Bool) {
         var script = MachineScript(isShared: isShared)
         #expect(script.ask(1) == ["load"])
         #expect(script.signOut(2) == ["delete", "signedOut byUser", "1: notSignedIn"])

@@ -37,6 +37,9 @@ import Testing
         var script = MachineScript.refreshing()
         #expect(script.signOut(2) == ["delete", "1: sessionEnded", "signedOut byUser", "revoke ada g0"])
         #expect(script.wrote() == ["2: done"])
+        var unchanged = script
+        let same = TokenRefreshResult(accessToken: "access-ada-1", refreshToken: "refresh-ada-0")
+        #expect(unchanged.respond(same) == [], "it was revoked with the session")
         #expect(script.respond() == ["revoke ada g1"])
         #expect(script.ask(3) == ["3: notSignedIn"])
     }

@@ -175,18 +175,4 @@ import Testing
         _ = replaced.signIn(2, as: "bob")
         #expect(replaced.wrote(.failed(.locked), version: removal).contains("1: done"))
     }
-
-    @Test(arguments: [(0, false), (1, true)])
-    func `Tokens of an earlier session that a sign-out removes are not revoked again, unless they are newer`(
-        generation: Int, areRevoked: Bool
-    ) {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.signIn(1, as: "bob")
-        #expect(script.storeFails().contains("revoke only ada g0"))
-        #expect(script.pass(.seconds(1)) == ["save bob g0"])
-        _ = script.storeFails()
-        #expect(script.signOut(2).contains("delete"))
-        let removed = script.wrote(.written(replaced: .stored("ada", generation)))
-        #expect(removed.contains("revoke bob g0") && removed.contains("revoke ada g\(generation)") == areRevoked)
-    }
 }

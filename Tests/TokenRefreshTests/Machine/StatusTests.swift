@@ -6,12 +6,16 @@ import Testing
 
 /// What the machine says of its work: the end of all work under way, and the status.
 @Suite struct StatusTests {
-    @Test func `all work has ended when the call that missed its deadline has ended and its tokens are stored`() {
+    @Test func `all work has ended when a call that missed its deadline and its write have ended, and a check has`() {
         var script = MachineScript.refreshing()
         _ = script.pass(.seconds(31))
         #expect(script.settle(2) == [])
         #expect(script.respond(isStored: true) == ["save ada g1", "2: done"])
         #expect(script.settle(3) == ["3: done"])
+        var checking = MachineScript.signedIn(isShared: true)
+        #expect(checking.send(.storeChanged) == ["check"])
+        #expect(checking.settle(1) == [])
+        #expect(checking.checked(.active(.stored("ada", 0))) == ["1: done"])
     }
 
     @Test func `G8, G9: all work has ended when the call of an ended session is over, or would be abandoned`() {
@@ -22,13 +26,6 @@ import Testing
         #expect(script.respond() == ["revoke ada g1", "3: done"], "tokens that come now are revoked first")
         #expect(hanging.pass(.seconds(129)) == ["cancel call"])
         #expect(hanging.pass(.seconds(1)) == ["3: done"])
-    }
-
-    @Test func `all work has ended when the check of the store has ended`() {
-        var script = MachineScript.signedIn(isShared: true)
-        #expect(script.send(.storeChanged) == ["check"])
-        #expect(script.settle(1) == [])
-        #expect(script.checked(.active(.stored("ada", 0))) == ["1: done"])
     }
 
     @Test func `The status says that a refresh, and not a sign-in, is under way, and when the last one was`() {
@@ -61,7 +58,7 @@ import Testing
     }
 
     @Test func `G24: that the store can be read does not show that tokens are stored which it did not take`() {
-        var script = MachineScript.unstored("bob")
+        var script = MachineScript.unstored()
         #expect(script.machine.status.storeFailure == .locked)
         _ = script.reread(.success(.empty))
         #expect(script.machine.status.storeFailure == .locked && !script.machine.status.isStored)
@@ -93,11 +90,11 @@ import Testing
         #expect(busy.machine.status.leaseHolder == nil, "its tokens are adopted")
     }
 
-    @Test func `G24, rule 4: the process whose call may be under way is named`() {
+    @Test func `G24, rule 4: the process whose call may be under way is named`() throws {
         var script = MachineScript.refreshing(isShared: true)
-        let intent = script.rivalIntent(age: 5)
-        let stored = TokenBundle.stored("ada", 0).with(refreshIntent: intent)
+        let stored = script.recordedByRival(5)
         #expect(script.leased(reading: stored, ownerMayCall: true) == ["1: refreshUnavailable", "release"])
+        let intent = try #require(stored.refreshIntent)
         let status = script.machine.status
         #expect(status.leaseHolder == LeaseHolder(process: intent.owner, since: intent.date))
         #expect(status.lastFailure?.reason?.contains("process \(intent.owner)") == true)
@@ -155,9 +152,7 @@ extension MachineScript {
         #expect(script.refused(5, generation: 3, of: "job", after: .seconds(60)) == ["call g3"])
     }
 
-    @Test func `G6: a refused client ends nothing, and its pause is stored, with the server's code, before any token`()
-        throws
-    {
+    @Test func `G6: a refused client ends nothing, and its pause is stored with the server's code`() throws {
         var script = started()
         #expect(script.respond(refused) == ["1: refreshUnavailable"])
         #expect(script.state == "signed in job")

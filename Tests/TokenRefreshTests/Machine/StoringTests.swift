@@ -102,9 +102,13 @@ import Testing
         #expect(script.ask(3) == ["3: ada g2"])
     }
 
-    @Test func `G14: a store that reports a change is read at once, without the rest of the pause`() {
+    @Test func `G13, G14: a change is read after the first read, or at once in the pause after one that failed`() {
         var script = MachineScript(isShared: true)
         #expect(script.ask(1) == ["load"])
+        var reading = script
+        #expect(reading.send(.storeChanged) == [], "the read is under way")
+        #expect(reading.loaded(.success(.empty)).contains("check"))
+        #expect(reading.checked(.active(.stored("bob", 0))) == ["signed in bob"])
         #expect(script.loaded(.failure(.locked)) == ["1: storeUnavailable"])
         #expect(script.send(.storeChanged) == ["load"])
         #expect(script.loaded(.success(.active(.stored("ada", 2)))) == ["signed in ada"])

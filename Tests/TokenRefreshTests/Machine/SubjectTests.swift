@@ -11,8 +11,7 @@ import Testing
         tolerance: ReplayTolerance = .none
     ) -> MachineScript {
         var script = MachineScript.known(as: subject, scope: scope, isShared: isShared, tolerance: tolerance)
-        _ = script.refresh(1)
-        if isShared { _ = script.leased(reading: .stored("ada", 0)) }
+        _ = script.refresh(1, reading: .stored("ada", 0))
         return script
     }
 

@@ -128,9 +128,7 @@ import Testing
     }
 
     @Test(arguments: [(135_000, false), (135_000, true), (119_900, false)])
-    func `G8: a call whose limit passes in a sleep, or at once after it, is cancelled seconds later`(
-        asleep: Int, isShared: Bool
-    ) {
+    func `G8: a call whose limit passes in a sleep is cancelled seconds later`(asleep: Int, isShared: Bool) {
         var script = MachineScript.calling(isShared: isShared)
         #expect(script.sleep(.milliseconds(asleep)) == ["1: refreshUnavailable"])
         var read = script
@@ -178,8 +176,7 @@ import Testing
         #expect(short.longestCall == short.deadline, "no call is cancelled before the deadline of its waiters")
     }
 
-    @Test
-    func `G9: the call of a session that was signed out is not cancelled at the wake, and its tokens are revoked`() {
+    @Test func `G9: the call of an ended session is not cancelled at the wake, and its tokens are revoked`() {
         var script = calling()
         _ = script.signOut(2, isStored: true)
         #expect(script.sleep(.seconds(135)) == [])

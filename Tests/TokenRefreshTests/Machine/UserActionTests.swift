@@ -83,17 +83,6 @@ import Testing
         #expect(script.machine.status.userAction == challenge && script.machine.status.lastFailure?.status == 503)
     }
 
-    @Test func `it breaks a sequence of ambiguous refusals`() {
-        var script = MachineScript.calling(isShared: false)
-        let bare = TokenRefreshError(.ambiguous, status: 401)
-        for (waiter, error) in [(2, bare), (3, demand(challenge))] {
-            _ = script.respond(error, isStored: true)
-            _ = script.refresh(waiter, after: .seconds(30))
-        }
-        #expect(script.respond(bare).contains("3: stepUpRequired"))
-        #expect(script.state == "signed in ada")
-    }
-
     // MARK: Its end
 
     @Test func `it ends by a refresh, a sign-in, a step-up, and newer tokens of another process`() {
