@@ -100,16 +100,6 @@ import Testing
         }
     }
 
-    @Test func `G30: a lost session ends up to the hour at which an earlier version has seen it`() {
-        for (sighting, ordinal) in [
-            (seen("ada"), SessionOrdinal.second(5)), (seen("ada", nil, at: date), SessionOrdinal(at: date)),
-            (seen("ada", nil), .unknown),
-        ] {
-            #expect(SessionJournalEntry(seen: sighting).ordinal == ordinal)
-        }
-        #expect(SessionJournalEntry().ordinal == nil)
-    }
-
     // MARK: Seen
 
     @Test func `G30: a session is noted as seen once an hour, unless it is to end or another one came after it`() {
@@ -132,6 +122,13 @@ import Testing
             #expect(seen("ada", at: date - days * 86_400).isRecent(at: date) == isRecent)
         }
         #expect(seen("ada").isRecent(at: date), "of which no date is known")
+        // A lost session ends up to the hour at which an earlier version has seen it.
+        for (sighting, ordinal) in [
+            (nil, nil), (seen("ada"), .second(5)), (seen("ada", nil, at: date), SessionOrdinal(at: date)),
+            (seen("ada", nil), .unknown),
+        ] as [(SessionSighting?, SessionOrdinal?)] {
+            #expect(SessionJournalEntry(seen: sighting).ordinal == ordinal)
+        }
     }
 
     // MARK: What the engine makes of it

@@ -100,14 +100,14 @@ extension MachineScript {
         return script
     }
 
-    /// A machine of a shared store in which bob's tokens could not be stored, and his token has been refused. It has
-    /// the lease, and its intents are stored.
-    static func unstored() -> MachineScript {
-        var script = MachineScript(isShared: true)
+    /// A machine in which the save of bob's sign-in was reported as failed, and his token has been refused. It reads
+    /// the store, under the lease where there is one.
+    static func unstored(isShared: Bool = true) -> MachineScript {
+        var script = MachineScript(isShared: isShared)
         script.recordsIntents = false
-        _ = script.signIn(1, as: "bob", isStored: false)
-        _ = script.refused(2, generation: 0, of: "bob")
-        _ = script.leased()
+        #expect(script.signIn(1, as: "bob", isStored: false) == ["save bob g0", "signed in bob", "1: done"])
+        #expect(script.refused(2, generation: 0, of: "bob") == [isShared ? "lease" : "reread"])
+        if isShared { #expect(script.leased() == ["reread"]) }
         return script
     }
 

@@ -27,8 +27,6 @@ import Testing
             let actions = script.wrote(outcome)
             #expect(actions.contains(text) && actions.contains("release") && script.state == state)
         }
-        var hanging = rejected()
-        #expect(hanging.pass(.seconds(10)).contains("1: storeUnavailable") && hanging.state == "signed in ada")
     }
 
     @Test func `G11: while the end of a session that was never stored cannot be stored, its tokens are written`() {
@@ -58,12 +56,6 @@ import Testing
             let bundle = TokenBundle.stored(found, 0, ordinal: SessionOrdinal(at: script.date + seconds))
             #expect(script.replaces(bundle) == isRemoved, "\(found)")
         }
-    }
-
-    @Test func `A store of one process ends the session at once when its write fails`() {
-        var script = MachineScript.refreshing()
-        #expect(script.rejected() == ["delete"])
-        #expect(script.storeFails().contains("signedOut expired"))
     }
 
     @Test func `A sign-out by the user during the write removes newer tokens, too`() {

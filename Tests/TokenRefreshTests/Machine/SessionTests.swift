@@ -148,6 +148,8 @@ import Testing
         #expect(script.respond(same) == ["1: refreshUnavailable"], "with the same one nothing changes")
         #expect(script.token(0).generation == 0)
         #expect(script.ask(2) == ["2: ada g0"])
+        var stored = MachineScript()
+        #expect(stored.start(with: .stored("ada", 0, accessToken: "")) == ["signed in ada", "call g0"])
     }
 
     @Test func `A second sign-out waits for the deletion of the first`() {

@@ -52,6 +52,9 @@ import Testing
             let replaced = Self.writes.map { $0.replacement(for: found) == nil ? "-" : "+" }.joined()
             #expect(replaced == areReplaced, "\(found)")
         }
+        let (old, new) = (TokenBundle.stored("bob", 0, ordinal: .last), TokenBundle.stored("ada", 0, ordinal: .last))
+        let signIn = StoreContent.bundle(new, over: .lower(ends: .last))
+        #expect(signIn.replacement(for: .success(.active(old))) == .active(new), "the last ordinal locks no user out")
     }
 
     @Test func `Rule 10: an end has one reason, and reaches as far as what found it and as its session`() {
@@ -152,12 +155,6 @@ import Testing
         _ = script.pass(.seconds(60))
         _ = script.signOut(1)
         #expect(script.lastContent?.note(isShared: true)?.ordinal == SessionOrdinal(at: script.date - 60))
-    }
-
-    @Test func `Rule 10: the last ordinal locks no user out`() {
-        let (old, new) = (TokenBundle.stored("bob", 0, ordinal: .last), TokenBundle.stored("ada", 0, ordinal: .last))
-        let signIn = StoreContent.bundle(new, over: .lower(ends: .last))
-        #expect(signIn.replacement(for: .success(.active(old))) == .active(new))
     }
 
     // MARK: Their callers

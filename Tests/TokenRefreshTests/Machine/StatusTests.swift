@@ -55,15 +55,14 @@ import Testing
         #expect(script.machine.status.storeFailure == .locked)
         _ = script.refresh(2, after: .seconds(2), reading: .stored("ada", 0))
         #expect(script.machine.status.storeFailure == nil)
-    }
 
-    @Test func `G24: that the store can be read does not show that tokens are stored which it did not take`() {
-        var script = MachineScript.unstored()
-        #expect(script.machine.status.storeFailure == .locked)
-        _ = script.reread(.success(.empty))
-        #expect(script.machine.status.storeFailure == .locked && !script.machine.status.isStored)
-        _ = script.wrote()
-        #expect(script.machine.status.storeFailure == nil && script.machine.status.isStored)
+        // That the store can be read does not show that tokens are stored which it did not take.
+        var unstored = MachineScript.unstored()
+        #expect(unstored.machine.status.storeFailure == .locked)
+        _ = unstored.reread(.success(.empty))
+        #expect(unstored.machine.status.storeFailure == .locked && !unstored.machine.status.isStored)
+        _ = unstored.wrote()
+        #expect(unstored.machine.status.storeFailure == nil && unstored.machine.status.isStored)
     }
 
     @Test func `G24: the status and the error name the process that has the lease, until it is released`() {
@@ -126,29 +125,18 @@ extension MachineScript {
         return script
     }
 
-    /// A process that has the first token.
-    private func refreshedOnce() -> MachineScript {
-        var script = started()
-        _ = script.respond(token(1), isStored: true)
-        return script
-    }
-
-    @Test func `G1: the first requests cause one call without a refresh token, and continue with its token`() {
+    @Test func `G1, G3: the first requests cause one call without a refresh token, and its token is as that of a user`()
+    {
         var script = started()
         #expect(script.lastRequest?.refreshToken == "" && script.lastRequest?.accessToken == "")
         #expect(script.ask(2) == [])
         #expect(script.respond(token(1), isStored: true) == ["save job g1", "1: job g1", "2: job g1"])
         #expect(script.state == "signed in job" && script.machine.status.isRefreshable)
-    }
-
-    @Test func `G3: the token is refreshed as that of a user, ahead of its end, after it, and where it is refused`() {
-        var script = refreshedOnce()
         #expect(script.passToAhead() == [])
         #expect(script.ask(3) == ["3: job g1", "call g1"])
         _ = script.respond(token(2), isStored: true)
         #expect(script.ask(4, after: .seconds(3_600)) == ["call g2"])
-        _ = script.respond(token(3))
-        #expect(script.wrote() == ["4: job g3"])
+        #expect(script.respond(token(3), isStored: true) == ["save job g3", "4: job g3"])
         #expect(script.refused(5, generation: 3, of: "job", after: .seconds(60)) == ["call g3"])
     }
 
@@ -164,7 +152,8 @@ extension MachineScript {
     }
 
     @Test func `after a sign-out requests fail, and restore finds the session that has begun in the store`() {
-        var script = refreshedOnce()
+        var script = started()
+        _ = script.respond(token(1), isStored: true)
         _ = script.signOut(3, isStored: true)
         #expect(script.ask(4) == ["4: notSignedIn"])
         #expect(script.restore(5) == ["check"])

@@ -159,24 +159,12 @@ import Testing
         #expect(script.refresh(2, reading: .stored("ada", 1)) == ["call g1"])
         #expect(script.key != key)
     }
-}
 
-/// G27: a write that has failed may have stored the tokens all the same.
-@Suite struct UncertainStorageTests {
-    /// A sign-in of bob whose save was reported as failed, and an attempt that has the lease where there is one.
-    private func script(isShared: Bool) -> MachineScript {
-        var script = MachineScript(isShared: isShared)
-        script.recordsIntents = false
-        _ = script.signIn(1, as: "bob")
-        #expect(script.storeFails() == ["signed in bob", "1: done"])
-        #expect(script.refused(2, generation: 0, of: "bob") == [isShared ? "lease" : "reread"])
-        if isShared { #expect(script.leased() == ["reread"]) }
-        return script
-    }
+    // MARK: A write that has failed, and may have stored the tokens
 
     @Test(arguments: [false, true])
     func `G27: tokens that a failed save may have stored are spent only once their intent is stored`(isShared: Bool) {
-        var script = script(isShared: isShared)
+        var script = MachineScript.unstored(isShared: isShared)
         var read = script
         #expect(script.reread(.failure(.locked)) == ["intent bob g0"])
         var failed = script
@@ -185,13 +173,9 @@ import Testing
         #expect(failed.state == "signed in bob")
         #expect(read.reread(.stored("bob", 0)) == ["intent bob g0"], "the save has stored them")
         #expect(read.wrote() == ["call g0"])
-    }
-
-    @Test(arguments: [false, true])
-    func `G27: tokens that a failed save did not store are spent at once`(isShared: Bool) {
         for found in [StoredSession.empty, .active(.stored("ada", 3))] {
-            var script = script(isShared: isShared)
-            #expect(script.reread(.success(found)) == ["intent bob g0", "call g0"])
+            var script = MachineScript.unstored(isShared: isShared)
+            #expect(script.reread(.success(found)) == ["intent bob g0", "call g0"], "the save has not stored them")
         }
     }
 

@@ -29,9 +29,14 @@ import Testing
         }
     }
 
-    @Test func `Rule 4: the intent of a call under way is marked before the lease goes, and the response is kept`() {
+    @Test func `Rule 4, G10: the intent of a call is marked before the lease goes, and its response or a check counts`()
+    {
         var script = MachineScript.suspended(for: .refresh)
-        #expect(script.respond(isStored: true) == ["save ada g1", "1: signed in ada"])
+        var responded = script
+        #expect(responded.respond(isStored: true) == ["save ada g1", "1: signed in ada"])
+        #expect(script.changed(to: .active(.stored("ada", 1))) == ["1: signed in ada"], "another process's tokens")
+        #expect(script.respond() == [], "the response of an older generation is dropped")
+        #expect(script.ask(2) == ["2: ada g1"])
     }
 
     @Test func `Rule 4: the intent of a needless call is not marked while new tokens are being stored`() {
@@ -68,13 +73,6 @@ import Testing
         #expect(script.wrote(version: mark) == ["save ada g1"])
         _ = script.wrote()
         #expect(script.refresh(3) == ["call g1"])
-    }
-
-    @Test func `G10: a check adopts the tokens of another process during a call that has no lease any more`() {
-        var script = MachineScript.suspended(for: .refresh)
-        #expect(script.changed(to: .active(.stored("ada", 1))) == ["1: signed in ada"])
-        #expect(script.respond() == [], "the response of an older generation is dropped")
-        #expect(script.ask(2) == ["2: ada g1"])
     }
 
     // MARK: A lease that is lost

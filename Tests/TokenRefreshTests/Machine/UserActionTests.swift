@@ -119,9 +119,7 @@ import Testing
             let expected = isPaused ? ["2: stepUpRequired"] : isShared ? ["lease"] : ["call g0"]
             #expect(script.refresh(2) == expected, "\(ago)")
         }
-    }
-
-    @Test func `a stored count that cannot be makes a pause of ten minutes, and is not counted out`() {
+        // A count that cannot be makes a pause of ten minutes, and is not counted out.
         let stored = TokenBundle.failed(
             .seconds(600), 601, at: MachineScript.start, status: 400, count: .max, stepUp: challenge)
         var script = MachineScript.started(with: stored)

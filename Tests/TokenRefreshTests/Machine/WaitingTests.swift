@@ -130,15 +130,9 @@ import Testing
         #expect(script.machine.readyToken(at: script.uptime + .seconds(29))?.generation == 0)
         #expect(script.machine.readyToken(at: script.uptime + .seconds(30)) == nil)
     }
-}
 
-/// Each caller gets exactly one response: it waits in one queue, and is taken out once.
-@Suite struct CallersTests {
-    private func waiter(_ number: Int, since seconds: Int = 0) -> Waiter {
-        Waiter(id: WaiterID(number: number), request: .token, since: .seconds(seconds))
-    }
-
-    @Test func `the write of a version serves those who wait for it or for an older one`() {
+    @Test func `G8: the write of a version serves the callers of it and of older ones`() {
+        func waiter(_ number: Int) -> Waiter { Waiter(id: WaiterID(number: number), request: .settle, since: .zero) }
         var room = Callers()
         for (number, version, isSignIn) in [(1, 1, true), (2, 3, false), (3, 2, false)] {
             room.add(waiter(number), to: .write(version: version, isSignIn: isSignIn))
@@ -149,14 +143,5 @@ import Testing
         #expect(served.map(\.id.number) == [1, 3] && served.map(\.isSignIn) == [true, false])
         #expect(room.takeWriters(upTo: 2).map(\.id) == [] && !room.isEmpty(.attempt))
         #expect(room.takeWriters(upTo: 3).map(\.id.number) == [2])
-    }
-
-    @Test func `a caller does not wait twice`() async {
-        await #expect(processExitsWith: .failure) {
-            var room = Callers()
-            let waiter = Waiter(id: WaiterID(number: 1), request: .token, since: .zero)
-            room.add(waiter, to: .load)
-            room.add(waiter, to: .attempt)
-        }
     }
 }
