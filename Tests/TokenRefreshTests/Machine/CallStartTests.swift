@@ -4,7 +4,7 @@ import Testing
 
 @testable import TokenRefresh
 
-/// G28, rule 9: until when a call may start, and what becomes of one of which no byte was written.
+/// G28, rules 4 and 9: until when a call may start, and what becomes of one of which no byte was written.
 @Suite struct CallStartTests {
     @Test(arguments: [
         (ReplayTolerance.none, 30), (.sameKey, 30), (.within(.seconds(10)), 10), (.within(.seconds(90)), 30),
@@ -73,8 +73,7 @@ import Testing
         var suspended = MachineScript.suspended()
         let marked = try #require(suspended.lastContent?.bundle)
         #expect(suspended.notMade() == ["save ada g0", "1: refreshUnavailable"])
-        #expect(
-            suspended.replaces(marked) && !suspended.replaces(marked.with(refreshIntent: nil)), "just what is marked")
+        #expect(suspended.replaces(marked) && !suspended.replaces(marked.with(refreshIntent: nil)))
     }
 
     @Test func `No call starts once a suspension was announced`() {
@@ -104,10 +103,9 @@ import Testing
         _ = failing.storeFails()
         #expect(failing.notMade().contains("release"), "of an ended session that was not made")
     }
-}
 
-/// Rule 4: the call of another process, its window, and a process that was stopped meanwhile.
-@Suite struct RivalTests {
+    // MARK: The call of another process
+
     /// An attempt that has read ada's first tokens, with the intent of another process that may be calling since `age`
     /// seconds. The server tolerates a repetition, whose intent is being stored.
     private func repeating(after age: TimeInterval, within window: Duration) -> MachineScript {

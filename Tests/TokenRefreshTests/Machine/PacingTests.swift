@@ -148,8 +148,7 @@ import Testing
         var expired = MachineScript.refreshedOnce(lifetime: .seconds(8))
         #expect(expired.refused(1, refusal(expired, 1, by: "GET /broken")) == ["1: unauthorized"])
         _ = expired.pass(.seconds(9))
-        #expect(
-            expired.refused(2, refusal(expired, 1, by: "GET /broken")) == ["call g1"], "an expired one, in any case")
+        #expect(expired.refused(2, refusal(expired, 1, by: "GET /broken")) == ["call g1"], "it has expired")
     }
 
     @Test func `A replacement that is refused proves a loop, in any process, unless it has expired`() throws {

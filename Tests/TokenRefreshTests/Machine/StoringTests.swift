@@ -4,7 +4,7 @@ import Testing
 
 @testable import TokenRefresh
 
-/// G11, G13, G14: the store, and the processes that share it.
+/// G5, G11, G13, G14: the store, and the processes that share it.
 @Suite struct StoringTests {
     @Test func `G11: no request uses new tokens before they are stored`() {
         var script = MachineScript.signedIn(lifetime: .seconds(100))
