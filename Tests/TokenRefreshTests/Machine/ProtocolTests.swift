@@ -19,19 +19,6 @@ import Testing
         }
     }
 
-    @Test func `G27: when the intent cannot be stored no call is made, and the session stays`() {
-        for hangs in [false, true] {
-            var script = MachineScript.signedIn(isShared: true)
-            script.recordsIntents = false
-            for waiter in 1...20 { _ = script.refused(waiter, generation: 0) }
-            _ = script.leased(reading: .stored("ada", 0))
-            let actions = hangs ? script.pass(.seconds(10)) : script.storeFails()
-            #expect(actions.prefix(20) == (1...20).map { "\($0): storeUnavailable" }[...])
-            #expect(!actions.contains { $0.hasPrefix("call") })
-            #expect(script.state == "signed in ada")
-        }
-    }
-
     @Test func `G12: one key until a response has been applied, and a new one after that`() {
         var script = MachineScript.refreshing()
         let key = script.key

@@ -27,6 +27,10 @@ import Testing
             let actions = script.wrote(outcome)
             #expect(actions.contains(text) && actions.contains("release") && script.state == state)
         }
+        var signedOut = rejected()
+        #expect(signedOut.signOut(2).contains("signedOut byUser"))
+        _ = signedOut.wrote(.superseded(by: newer))
+        #expect(signedOut.replaces(newer), "the user's own end removes newer tokens, too")
     }
 
     @Test func `G11: while the end of a session that was never stored cannot be stored, its tokens are written`() {
@@ -56,13 +60,6 @@ import Testing
             let bundle = TokenBundle.stored(found, 0, ordinal: SessionOrdinal(at: script.date + seconds))
             #expect(script.replaces(bundle) == isRemoved, "\(found)")
         }
-    }
-
-    @Test func `A sign-out by the user during the write removes newer tokens, too`() {
-        var script = rejected()
-        #expect(script.signOut(2).contains("signedOut byUser"))
-        _ = script.wrote(.superseded(by: .active(.stored("ada", 1))))
-        #expect(script.replaces(.stored("ada", 1)))
     }
 }
 

@@ -60,13 +60,6 @@ import Testing
         #expect(script.wrote(found) == [], "it has ended")
     }
 
-    @Test func `G9: tokens are revoked although the store is too slow to remove them`() {
-        var script = MachineScript.signedIn(isShared: true)
-        #expect(script.signOut(1) == ["delete", "signedOut byUser"])
-        #expect(script.pass(.seconds(9)) == [])
-        #expect(Set(script.pass(.seconds(1))) == ["revoke ada g0", "1: storeUnavailable"])
-    }
-
     @Test func `G9: tokens that wait for a write are revoked when their session has ended or is replaced`() throws {
         var script = MachineScript.calling(for: .refresh)
         let call = try #require(script.call)

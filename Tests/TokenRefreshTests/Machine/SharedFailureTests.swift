@@ -41,9 +41,7 @@ import Testing
     // MARK: What is stored
 
     @Test(arguments: [false, true])
-    func `G6: a failure with a whole response is stored with its pause, and the lease stays until then`(isShared: Bool)
-        throws
-    {
+    func `G6: a failure with a whole response is stored with its pause, under the lease`(isShared: Bool) throws {
         var script = MachineScript.calling(isShared: isShared)
         script.recordsIntents = false
         #expect(script.respond(busy) == ["1: refreshUnavailable", "failed ada g0"])
