@@ -156,6 +156,8 @@ struct MachineScript {
         send(.signOut(reason, WaiterID(number: waiter))) + wrote(isStored)
     }
 
+    mutating func settle(_ waiter: Int) -> [String] { send(.requested(.settle, WaiterID(number: waiter))) }
+
     // MARK: Responses
 
     /// The handler responds to a call, the last one if no other is named, with the next generation or with an error.

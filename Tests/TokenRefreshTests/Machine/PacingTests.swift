@@ -128,10 +128,9 @@ import Testing
             #expect((pause == nil) == isRefreshed, "\(endpoint)")
         }
     }
-}
 
-/// G10: an endpoint that refuses every token affects its own callers only.
-@Suite struct LoopBreakerTests {
+    // MARK: Endpoints that refuse every token affect their own callers only
+
     private func refusal(_ script: MachineScript, _ generation: Int, by endpoint: String) -> TokenRefusal {
         TokenRefusal(of: script.token(generation), endpoint: endpoint)
     }
@@ -208,9 +207,7 @@ import Testing
 
     @Test func `A token is fresh for a quarter of its lifetime at most`() {
         for (age, isFresh) in [(1, true), (3, false)] {
-            var script = MachineScript.refreshing()
-            _ = script.wrote()
-            _ = script.finish(lifetime: .seconds(8))
+            var script = MachineScript.refreshedOnce(lifetime: .seconds(8))
             let isRefused = script.refused(2, generation: 1, after: .seconds(age)).contains("2: unauthorized")
             #expect(isRefused == isFresh, "\(age)")
         }

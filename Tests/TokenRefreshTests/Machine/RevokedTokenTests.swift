@@ -130,7 +130,7 @@ extension String {
     {
         var script = script()
         #expect((hangs ? script.pass(.seconds(10)) : script.storeFails()) == ["1: storeUnavailable"])
-        #expect(script.send(.requested(.settle, WaiterID(number: 2))) == [], "it waits for the sign-out")
+        #expect(script.settle(2) == [], "it waits for the sign-out")
         if hangs { _ = script.storeFails() }
         for _ in 1...3 {
             #expect(script.pass(.seconds(2), isStored: false) == ["delete"])

@@ -100,12 +100,6 @@ import Testing
     }
 }
 
-extension MachineScript {
-    fileprivate mutating func settle(_ waiter: Int) -> [String] {
-        send(.requested(.settle, WaiterID(number: waiter)))
-    }
-}
-
 /// G22: the session of a handler that needs no refresh token. It has begun in the store, and has no token yet.
 @Suite struct SessionWithoutSignInTests {
     private let job = TokenBundle(accessToken: "", refreshToken: nil, session: SessionID(rawValue: "job"))

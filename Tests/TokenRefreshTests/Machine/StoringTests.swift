@@ -153,9 +153,7 @@ import Testing
 
     /// It fails, or is late: after the limit of the store, or after the deadline of its attempt, which began before.
     @Test(arguments: [(0, nil), (0, 10), (25, 5)] as [(Int, Int?)])
-    func `G27: an intent that is not stored, or not in time, causes no call, and is not stored later`(
-        leasedAfter: Int, late: Int?
-    ) {
+    func `G27: an intent not stored in time causes no call, and is not stored later`(leasedAfter: Int, late: Int?) {
         var script = MachineScript.recording(leasedAfter: .seconds(leasedAfter))
         var actions = late.map { script.pass(.seconds($0)) } ?? []
         actions += script.storeFails()
