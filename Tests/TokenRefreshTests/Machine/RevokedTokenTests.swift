@@ -86,9 +86,7 @@ import Testing
             let actions = script.signIn(2, as: "bob", with: new)
             #expect(actions.contains("revoke only ada g0") == isRevoked, "\(accessToken), \(refreshToken)")
         }
-    }
-
-    @Test func `G9: an empty refresh token, as an older version has stored it, is not one that two sessions share`() {
+        // An older version has stored an empty refresh token where there is none: two sessions do not share it.
         func stored(_ user: String) -> TokenBundle { .stored(user, 0, refreshToken: "") }
         var script = MachineScript(isShared: true)
         _ = script.start(with: stored("ada"))

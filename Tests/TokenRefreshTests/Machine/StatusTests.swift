@@ -6,7 +6,7 @@ import Testing
 
 /// What the machine says of its work: the end of all work under way, and the status.
 @Suite struct StatusTests {
-    @Test func `all work has ended when a call that missed its deadline and its write have ended, and a check has`() {
+    @Test func `all work has ended when the last call, its write and the check of the store have ended`() {
         var script = MachineScript.refreshing()
         _ = script.pass(.seconds(31))
         #expect(script.settle(2) == [])
@@ -16,14 +16,13 @@ import Testing
         #expect(checking.send(.storeChanged) == ["check"])
         #expect(checking.settle(1) == [])
         #expect(checking.checked(.active(.stored("ada", 0))) == ["1: done"])
-    }
 
-    @Test func `G8, G9: all work has ended when the call of an ended session is over, or would be abandoned`() {
-        var script = MachineScript.refreshing(for: .refresh)
-        _ = script.signOut(2, isStored: true)
-        #expect(script.settle(3) == [])
-        var hanging = script
-        #expect(script.respond() == ["revoke ada g1", "3: done"], "tokens that come now are revoked first")
+        // G8, G9: also the call of an ended session, which is over, or would be abandoned.
+        var over = MachineScript.refreshing(for: .refresh)
+        _ = over.signOut(2, isStored: true)
+        #expect(over.settle(3) == [])
+        var hanging = over
+        #expect(over.respond() == ["revoke ada g1", "3: done"], "tokens that come now are revoked first")
         #expect(hanging.pass(.seconds(129)) == ["cancel call"])
         #expect(hanging.pass(.seconds(1)) == ["3: done"])
     }
@@ -65,7 +64,7 @@ import Testing
         #expect(unstored.machine.status.storeFailure == nil && unstored.machine.status.isStored)
     }
 
-    @Test func `G24: the status and the error name the process that has the lease, until it is released`() {
+    @Test func `G24: the status and the error name the process that has the lease, until it is released`() throws {
         let holder = LeaseHolder(process: ProcessIdentity(host: "host", process: "7-ab"), since: nil)
         var script = MachineScript.signedIn(isShared: true)
         #expect(script.send(.leaseHeld(holder)) == [], "no attempt waits for it")
@@ -87,14 +86,13 @@ import Testing
         #expect(script.machine.status.leaseHolder == nil)
         _ = busy.changed(to: .active(.stored("ada", 1)))
         #expect(busy.machine.status.leaseHolder == nil, "its tokens are adopted")
-    }
 
-    @Test func `G24, rule 4: the process whose call may be under way is named`() throws {
-        var script = MachineScript.refreshing(isShared: true)
-        let stored = script.recordedByRival(5)
-        #expect(script.leased(reading: stored, ownerMayCall: true) == ["1: refreshUnavailable", "release"])
+        // Rule 4: so is the process whose call may be under way.
+        var rival = MachineScript.refreshing(isShared: true)
+        let stored = rival.recordedByRival(5)
+        #expect(rival.leased(reading: stored, ownerMayCall: true) == ["1: refreshUnavailable", "release"])
         let intent = try #require(stored.refreshIntent)
-        let status = script.machine.status
+        let status = rival.machine.status
         #expect(status.leaseHolder == LeaseHolder(process: intent.owner, since: intent.date))
         #expect(status.lastFailure?.reason?.contains("process \(intent.owner)") == true)
     }
