@@ -48,9 +48,7 @@ import Testing
     @Test func `G10: a refusal of a token that was old when it came is no loop`() {
         var script = received(after: .seconds(28), lifetime: .seconds(40))
         _ = script.wrote()
-        _ = script.pass(.seconds(2))
-        let token = SessionToken(value: "access-ada-1", session: SessionID(rawValue: "ada"), generation: 1)
-        #expect(script.refused(2, TokenRefusal(of: token)) == ["call g1"])
+        #expect(script.refused(2, generation: 1, after: .seconds(2)) == ["call g1"])
     }
 
     @Test func `G6: tokens that all expire on their way are requested with growing pauses`() {
@@ -92,8 +90,8 @@ import Testing
     /// since, it counts from the instant at which the key was made here: nothing makes it older.
     @Test(
         arguments: [
-            (0, 0, 190, true), (-30 * 86_400, 0, 190, true), (-30 * 86_400, 0, 210, false), (30 * 86_400, 0, 190, true),
-            (30 * 86_400, 0, 210, false), (0, -30 * 86_400, 210, false),
+            (0, 0, 190, true), (-30 * 86_400, 0, 190, true), (30 * 86_400, 0, 210, false),
+            (0, -30 * 86_400, 210, false),
         ] as [(TimeInterval, TimeInterval, Int, Bool)])
     func `G19: a call counts from another process's with its key, and never from before the key`(
         clockSetBy step: TimeInterval, firstDate: TimeInterval, lifetime: Int, isOver: Bool

@@ -117,8 +117,7 @@ import Testing
         return script
     }
 
-    @Test func `G1, G3: the first requests cause one call without a refresh token, and its token is as that of a user`()
-    {
+    @Test func `G1, G3: the first requests cause one call without a refresh token, and its token is as a user's`() {
         var script = started()
         #expect(script.lastRequest?.refreshToken == "" && script.lastRequest?.accessToken == "")
         #expect(script.ask(2) == [])

@@ -77,16 +77,10 @@ import Testing
 
     // MARK: A lease that is lost
 
-    /// A call whose lease is lost. Its release would say that the call has ended.
-    private func withoutLease() -> MachineScript {
-        var script = MachineScript.calling(for: .refresh)
-        #expect(script.send(Self.ends[1]) == [])
-        return script
-    }
-
     @Test func `Rule 4: a lost lease is released once its call has ended, and its tokens or its mark are stored`() {
-        var script = withoutLease()
-        var (abandoned, signedOut, unsaved) = (script, script, script)
+        var script = MachineScript.calling(for: .refresh)
+        #expect(script.send(Self.ends[1]) == [], "its release would say that the call has ended")
+        var (abandoned, signedOut, unsaved, rejected) = (script, script, script, script)
         #expect(script.pass(.seconds(30)) == ["1: refreshUnavailable"])
         #expect(script.respond(isStored: true) == ["save ada g1", "release"])
 
@@ -100,13 +94,11 @@ import Testing
         // The next attempt requests a lease of its own, though the tokens are not stored yet.
         #expect(unsaved.respond(isStored: false) == ["save ada g1", "1: signed in ada"])
         #expect(unsaved.refresh(2) == ["lease"])
-    }
 
-    @Test func `Rule 4: a rejection without the lease ends no session, as another process may have refreshed`() {
-        var script = withoutLease()
-        #expect(script.respond(.rejected) == ["1: refreshUnavailable", "release"])
-        _ = script.refresh(2, after: .seconds(1), reading: .stored("ada", 0))
-        #expect(script.respond(.rejected) == ["reread"], "under a lease of its own it counts")
+        // A rejection ends no session without the lease, as another process may have refreshed.
+        #expect(rejected.respond(.rejected) == ["1: refreshUnavailable", "release"])
+        _ = rejected.refresh(2, after: .seconds(1), reading: .stored("ada", 0))
+        #expect(rejected.respond(.rejected) == ["reread"], "under a lease of its own it counts")
     }
 
     @Test func `the loss of a lease that was released changes nothing`() {
