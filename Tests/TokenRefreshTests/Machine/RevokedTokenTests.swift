@@ -102,8 +102,8 @@ extension String {
 /// G9: a sign-out before the store was read ends at once what the store may hold, and is written until it is stored.
 @Suite struct EarlySignOutTests {
     /// A process that is asked to sign out before anything else.
-    private func script(isShared: Bool = true) -> MachineScript {
-        var script = MachineScript(isShared: isShared)
+    private func script() -> MachineScript {
+        var script = MachineScript(isShared: true)
         #expect(script.signOut(1) == ["delete", "signedOut byUser"])
         return script
     }

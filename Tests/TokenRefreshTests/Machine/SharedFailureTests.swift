@@ -32,7 +32,6 @@ import Testing
         for count in [Int.max, Int.min] {
             var script = started(.zero, 60, isAmbiguous: true, status: 400, count: count)
             _ = script.refresh(2)
-            _ = script.wrote()
             let texts = script.respond(TokenRefreshError(.ambiguous, status: 400))
             #expect(texts.contains("2: refreshUnavailable"), "\(count)")
         }

@@ -110,8 +110,8 @@ import Testing
     }
 
     /// A process in which caller 1 has asked for the first token.
-    private func started(isShared: Bool = false, with bundle: TokenBundle? = nil) -> MachineScript {
-        var script = MachineScript(isShared: isShared, tolerance: .sameKey, needsRefreshToken: false)
+    private func started(with bundle: TokenBundle? = nil) -> MachineScript {
+        var script = MachineScript(tolerance: .sameKey, needsRefreshToken: false)
         #expect(script.ask(1) == ["load"])
         _ = script.loaded(.success(.active(bundle ?? job)))
         return script

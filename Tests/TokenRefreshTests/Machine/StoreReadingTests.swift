@@ -30,20 +30,17 @@ import Testing
 
     @Test func `Rule 4: a process does not wait for a call of its own that it has abandoned`() {
         var script = MachineScript.refreshing(isShared: true)
-        _ = script.leased()
         let owner = ProcessIdentity(host: "host", process: "p1")
         let intent = RefreshIntent(idempotencyKey: "key", owner: owner, date: script.date, isAbandoned: true)
-        #expect(script.reread(.stored("ada", 0).with(refreshIntent: intent)) == ["call g0"])
+        #expect(script.leased(reading: .stored("ada", 0).with(refreshIntent: intent)) == ["call g0"])
         #expect(script.key == "key")
     }
 
     @Test func `G27: an older bundle in the store does not say that the tokens in use were never stored`() {
         var script = MachineScript.refreshedOnce(isShared: true)
         script.recordsIntents = false
-        #expect(script.refresh(1) == ["lease"])
-        _ = script.leased()
         // The store has gone back to a backup.
-        _ = script.reread(.stored("ada", 0))
+        _ = script.refresh(1, reading: .stored("ada", 0))
         #expect(script.storeFails() == ["1: storeUnavailable", "release"])
         #expect(script.refresh(2, after: .seconds(60)) == ["lease"])
         #expect(script.leased(reading: .failure(.locked)) == ["2: storeUnavailable", "release"])
