@@ -25,8 +25,8 @@ extension RefreshAction {
         case .call(_, let base, _, _): "call g\(base.generation)"
         case .cancelCall: "cancel call"
         case .releaseKey(let binding): "release the key \(binding.thumbprint)"
-        case .revoke(let bundle, false): "revoke \(bundle.session.rawValue) g\(bundle.generation)"
-        case .revoke(let bundle, true): "revoke only \(bundle.session.rawValue) g\(bundle.generation)"
+        case .revoke(let bundle, let isBeside):
+            "revoke \(isBeside ? "only " : "")\(bundle.session.rawValue) g\(bundle.generation)"
         case .respond(let waiter, let response): "\(waiter.number): \(response.text)"
         case .publish(let state): state.text
         case .startTimer, .stopTimer, .report, .withdrawCall: nil

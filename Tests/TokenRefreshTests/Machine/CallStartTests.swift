@@ -4,7 +4,7 @@ import Testing
 
 @testable import TokenRefresh
 
-/// G28, rule 9: until when a call may start, and what becomes of one of which no byte was written.
+/// G28, rules 4 and 9: until when a call may start, and what becomes of one of which no byte was written.
 @Suite struct CallStartTests {
     @Test(arguments: [
         (ReplayTolerance.none, 30), (.sameKey, 30), (.within(.seconds(10)), 10), (.within(.seconds(90)), 30),
@@ -62,11 +62,9 @@ import Testing
         #expect(second.lastIntent?.idempotencyKey == lost?.idempotencyKey && second.lastIntent?.date == lost?.date)
     }
 
-    @Test func `The intent of another process counts again when the call over it is not made, and a mark is removed`()
-        throws
-    {
+    @Test func `What a call that is not made has replaced counts again, and its mark is removed`() throws {
         var script = MachineScript.refreshing(isShared: true, tolerance: .sameKey)
-        let stored = TokenBundle.stored("ada", 0).with(refreshIntent: script.rivalIntent(age: 200))
+        let stored = script.recordedByRival(200)
         #expect(script.leased(reading: stored) == ["call g0"])
         script.recordsIntents = false
         #expect(script.notMade() == ["intent ada g0", "1: refreshUnavailable"])
@@ -75,8 +73,7 @@ import Testing
         var suspended = MachineScript.suspended()
         let marked = try #require(suspended.lastContent?.bundle)
         #expect(suspended.notMade() == ["save ada g0", "1: refreshUnavailable"])
-        #expect(
-            suspended.replaces(marked) && !suspended.replaces(marked.with(refreshIntent: nil)), "just what is marked")
+        #expect(suspended.replaces(marked) && !suspended.replaces(marked.with(refreshIntent: nil)))
     }
 
     @Test func `No call starts once a suspension was announced`() {
@@ -106,18 +103,16 @@ import Testing
         _ = failing.storeFails()
         #expect(failing.notMade().contains("release"), "of an ended session that was not made")
     }
-}
 
-/// Rule 4: the call of another process, its window, and a process that was stopped meanwhile.
-@Suite struct RivalTests {
+    // MARK: The call of another process
+
     /// An attempt that has read ada's first tokens, with the intent of another process that may be calling since `age`
     /// seconds. The server tolerates a repetition, whose intent is being stored.
     private func repeating(after age: TimeInterval, within window: Duration) -> MachineScript {
         var script = MachineScript.signedIn(isShared: true, tolerance: .within(window))
         _ = script.pass(.seconds(115))
-        let stored = TokenBundle.stored("ada", 0).with(refreshIntent: script.rivalIntent(age: age))
         _ = script.refused(1, generation: 0)
-        #expect(script.leased(reading: stored, ownerMayCall: true) == ["mark ada g0"])
+        #expect(script.leased(reading: script.recordedByRival(age), ownerMayCall: true) == ["mark ada g0"])
         return script
     }
 
@@ -152,7 +147,7 @@ import Testing
 
     @Test func `Rule 4: a call of this process with newer tokens does not wait for another process's earlier call`() {
         var script = MachineScript.signedIn(isShared: true)
-        let stored = TokenBundle.stored("ada", 0).with(refreshIntent: script.rivalIntent())
+        let stored = script.recordedByRival()
         _ = script.refused(1, generation: 0)
         #expect(script.leased(reading: stored, ownerMayCall: true) == ["1: refreshUnavailable", "release"])
         _ = script.changed(to: .active(.stored("ada", 1)))
@@ -162,23 +157,10 @@ import Testing
         #expect(script.refresh(3, after: .seconds(2), reading: own) == ["call g1"])
     }
 
-    @Test func `G25, G32: a step-up ends where the write before it finds that of another process`() {
-        var script = MachineScript.known(isShared: true)
-        _ = script.refresh(2, reading: .stored("ada", 0))
-        #expect(script.respond() == ["save ada g1"])
-        _ = script.stepUp(3)
-        let other = TokenBundle.stored("ada", 2, accessToken: "access-other", refreshToken: "refresh-ada-0")
-        _ = script.wrote(.superseded(by: .active(other)))
-        _ = script.wrote()
-        #expect(script.ask(4) == ["4: ada g3"])
-        #expect(script.machine.isIdle)
-    }
-
     @Test func `Rule 4: the intent of older tokens, as of a backup, says nothing about the tokens in use`() {
         var script = MachineScript.refreshedOnce(isShared: true)
         #expect(script.refresh(1, after: .seconds(60)) == ["lease"])
-        let older = TokenBundle.stored("ada", 0).with(refreshIntent: script.rivalIntent(age: 5))
-        #expect(script.leased(reading: older, ownerMayCall: true) == ["call g1"])
+        #expect(script.leased(reading: script.recordedByRival(5), ownerMayCall: true) == ["call g1"])
         #expect(script.key != "key-1")
     }
 }

@@ -40,7 +40,7 @@ import Testing
         #expect(lifetime(long, limit: .seconds(100)) == nil && lifetime(long, limit: .seconds(101)) == .seconds(101))
     }
 
-    @Test func `DI6: each claim is read alone, in the alphabet of base64url, and what cannot be read is named`() {
+    @Test func `DI6, G26: each claim is read alone, what cannot be read is named, and what is no JWT has none`() {
         let half = JSONWebTokenClaims(token(#"{"iat":{"a":1},"exp":1800000900}"#))
         #expect(half?.issuedAt == nil && half?.expiresAt != nil && half?.unreadExpiry == nil)
         let unread = JSONWebTokenClaims(token(#"{"iat":1799999000,"exp":"soon 7"}"#))
@@ -48,9 +48,7 @@ import Testing
         let claims = token(#"{"exp":1800000100,"a":"???>>>~~~ÿÿÿ"}"#)
         #expect(claims.contains("-") || claims.contains("_"))
         #expect(JSONWebTokenClaims(claims)?.expiresAt == date + 100)
-    }
 
-    @Test func `DI6, G26: a text that is not a valid JWT, or of more than 64 KB, has no claims`() {
         let strange = [
             "", ".", "..", "...", "a.b.c", "a.!!!.c", "a.e30.c", "\(String.jwt(exp: -1))", ".bnVsbA.",
             "a.\(Data("{\"exp\":\"soon\"}".utf8).base64EncodedString()).c",
@@ -69,10 +67,7 @@ import Testing
         #expect(limited.end == .seconds(30) && limited.leewayFrom == .seconds(27))
         #expect(limited.urgency(at: .seconds(15)) == .none)
     }
-}
 
-/// G3, G19: the time on the server's clock, and what is stored of it.
-@Suite struct ServerClockTests {
     @Test func `G24: an expiry that cannot be placed in time is reported once, at a sign-in and at a refresh`() {
         func ignored(_ script: MachineScript) -> [String] {
             script.events.compactMap { if case .expiryIgnored(_, let expiry) = $0 { expiry } else { nil } }
@@ -111,24 +106,20 @@ import Testing
 /// No access token crashes the reader of its claims, makes it hang, or makes it use time out of proportion to its size
 /// (G26). A server writes the token.
 @Suite(.ownThread, .timeLimit(.minutes(20))) struct ClaimsFuzzTests {
-    /// Dates are from 1970 to 9999 for any token.
-    private static func check(_ token: String) {
-        guard let claims = JSONWebTokenClaims(token) else { return }
-        for date in [claims.expiresAt, claims.issuedAt].compactMap(\.self) {
-            #expect((0...253_402_300_799).contains(date.timeIntervalSince1970), "\(token)")
-        }
-    }
-
-    @Test func `no token crashes or hangs the reader of its claims`() {
+    @Test func `no token crashes or hangs the reader of its claims, and each date is from 1970 to 9999`() {
         let inputs = Fuzzing(
             seeds: [#"{"exp":1800000000,"iat":1799999000.5}"#, #"{"exp":null,"a":[1,{"b":"\u0041"}]}"#, "[]", "null"],
             words: ["{", "}", "[", "\"exp\":", "1e999", "-1", "9999999999999999999999", "null", "\\u0000", "."],
             rounds: 2_000)
         inputs.run { input in
-            Self.check(.jwt(claims: input))
-            // Not base64url, or of another number of parts.
-            Self.check("a." + String(decoding: input, as: UTF8.self) + ".b")
-            Self.check(String(decoding: input, as: UTF8.self))
+            let text = String(decoding: input, as: UTF8.self)
+            // Also what is not base64url, or of another number of parts.
+            for token in [.jwt(claims: input), "a.\(text).b", text] {
+                let claims = JSONWebTokenClaims(token)
+                for date in [claims?.expiresAt, claims?.issuedAt].compactMap(\.self) {
+                    #expect((0...253_402_300_799).contains(date.timeIntervalSince1970), "\(token)")
+                }
+            }
         }
     }
 

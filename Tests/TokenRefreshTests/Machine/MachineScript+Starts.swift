@@ -21,10 +21,10 @@ extension MachineScript {
     /// A machine in which ada's first token was refused, or caller 1 has requested a refresh. Where the store is shared
     /// it waits for the lease; otherwise it has called.
     static func refreshing(
-        for request: CallerRequest? = nil, isShared: Bool = false, lifetime: Duration? = .seconds(3_600),
-        policy: TokenRefreshPolicy = .init(), tolerance: ReplayTolerance = .none
+        for request: CallerRequest? = nil, isShared: Bool = false, policy: TokenRefreshPolicy = .init(),
+        tolerance: ReplayTolerance = .none
     ) -> MachineScript {
-        var script = signedIn(isShared: isShared, lifetime: lifetime, policy: policy, tolerance: tolerance)
+        var script = signedIn(isShared: isShared, policy: policy, tolerance: tolerance)
         let refusal = TokenRefusal(of: script.token(0))
         let actions = script.send(.requested(request ?? .replacement(refusal), WaiterID(number: 1)))
         #expect(actions == [isShared ? "lease" : "call g0"])
@@ -80,8 +80,8 @@ extension MachineScript {
         policy: TokenRefreshPolicy = .init(), tolerance: ReplayTolerance = .none
     ) -> MachineScript {
         var script = MachineScript(policy: policy, isShared: isShared, tolerance: tolerance)
-        _ = script.signIn(900, as: "ada", with: .issued("ada-0", of: subject, scope: scope, boundTo: key))
-        _ = script.wrote()
+        let tokens = TokenRefreshResult.issued("ada-0", of: subject, scope: scope, boundTo: key)
+        _ = script.signIn(900, as: "ada", with: tokens, isStored: true)
         return script
     }
 
@@ -93,30 +93,27 @@ extension MachineScript {
     }
 
     /// A machine that has released the lease during its call, as the process is about to be suspended.
-    static func suspended(for request: CallerRequest? = nil, tolerance: ReplayTolerance = .none) -> MachineScript {
-        var script = calling(for: request, tolerance: tolerance)
+    static func suspended(for request: CallerRequest? = nil) -> MachineScript {
+        var script = calling(for: request)
         #expect(script.send(.suspensionNear) == ["mark ada g0"])
         #expect(script.wrote() == ["release"])
         return script
     }
 
-    /// A machine of a shared store whose user's tokens could not be stored, and whose token has been refused. It has
-    /// the lease, and its intents are stored.
-    static func unstored(_ user: String) -> MachineScript {
-        var script = MachineScript(isShared: true)
+    /// A machine in which the save of bob's sign-in was reported as failed, and his token has been refused. It reads
+    /// the store, under the lease where there is one.
+    static func unstored(isShared: Bool = true) -> MachineScript {
+        var script = MachineScript(isShared: isShared)
         script.recordsIntents = false
-        _ = script.signIn(1, as: user, isStored: false)
-        _ = script.refused(2, generation: 0, of: user)
-        _ = script.leased()
+        #expect(script.signIn(1, as: "bob", isStored: false) == ["save bob g0", "signed in bob", "1: done"])
+        #expect(script.refused(2, generation: 0, of: "bob") == [isShared ? "lease" : "reread"])
+        if isShared { #expect(script.leased() == ["reread"]) }
         return script
     }
 
-    /// An intent that another process of this host has recorded.
-    func rivalIntent(
-        key: String = "key-1", age: TimeInterval = 0, longestCall: Duration? = nil, isAbandoned: Bool = false
-    ) -> RefreshIntent {
-        RefreshIntent(
-            idempotencyKey: key, owner: .rival, date: date - age, longestCall: longestCall, isAbandoned: isAbandoned)
+    /// Ada's first tokens, with the intent that another process of this host has recorded so many seconds ago.
+    func recordedByRival(_ age: TimeInterval = 0) -> TokenBundle {
+        .stored("ada", 0).with(refreshIntent: RefreshIntent(idempotencyKey: "key-1", owner: .rival, date: date - age))
     }
 }
 

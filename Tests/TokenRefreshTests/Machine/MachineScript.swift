@@ -98,9 +98,7 @@ struct MachineScript {
         return leased(reading: bundle)
     }
 
-    mutating func restore(_ waiter: Int) -> [String] {
-        send(.requested(.restore, WaiterID(number: waiter)))
-    }
+    mutating func restore(_ waiter: Int) -> [String] { send(.requested(.restore, WaiterID(number: waiter))) }
 
     /// The token of a generation, as the machine returns it now.
     func token(_ generation: Int, of user: String = "ada") -> SessionToken {
@@ -129,9 +127,7 @@ struct MachineScript {
         return send(.requested(.replacement(refusal), WaiterID(number: waiter)))
     }
 
-    mutating func cancel(_ waiter: Int) -> [String] {
-        send(.waiterCancelled(WaiterID(number: waiter)))
-    }
+    mutating func cancel(_ waiter: Int) -> [String] { send(.waiterCancelled(WaiterID(number: waiter))) }
 
     mutating func signIn(
         _ waiter: Int, as user: String, lifetime: Duration? = .seconds(3_600), refreshToken: String? = nil,
@@ -159,6 +155,8 @@ struct MachineScript {
     mutating func signOut(_ waiter: Int, _ reason: SignOutReason = .byUser, isStored: Bool? = nil) -> [String] {
         send(.signOut(reason, WaiterID(number: waiter))) + wrote(isStored)
     }
+
+    mutating func settle(_ waiter: Int) -> [String] { send(.requested(.settle, WaiterID(number: waiter))) }
 
     // MARK: Responses
 
@@ -266,9 +264,6 @@ struct MachineScript {
     private mutating func wrote(_ isStored: Bool?) -> [String] {
         isStored.map { $0 ? wrote() : storeFails() } ?? []
     }
-
-    /// The journal has taken the end of the last write.
-    mutating func noted() -> [String] { send(.noted(version: lastWrite)) }
 
     /// The handler responds with the next generation, and that is stored.
     mutating func finish(lifetime: Duration? = .seconds(3_600), after time: Duration? = nil) -> [String] {

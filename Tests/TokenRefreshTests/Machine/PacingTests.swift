@@ -32,8 +32,7 @@ import Testing
         for waiter in 1...8 {
             #expect(script.refresh(waiter) == ["lease"])
             _ = script.leased(reading: .failure(.locked))
-            let pause = script.machine.pauseEnd(at: script.uptime).map { $0 - script.uptime }
-            #expect(pause == .seconds(waiter == 1 ? 1 : 2))
+            #expect(script.machine.pauseEnd(at: script.uptime) == script.uptime + .seconds(waiter == 1 ? 1 : 2))
             _ = script.pass(.seconds(2))
         }
     }
@@ -68,21 +67,17 @@ import Testing
 
     @Test func `G6: pauses between failed refreshes grow, and start again after a success`() {
         var script = MachineScript.signedIn(policy: policy)
-        var waiter = 1
-        for seconds in [1, 2, 4] {
-            _ = script.refresh(waiter)
+        for (waiter, seconds) in [1, 2, 4].enumerated() {
+            #expect(script.refresh(waiter) == ["call g0"])
             _ = script.respond(.unavailable)
-            #expect(script.refresh(waiter + 1) == (seconds > 2 ? ["\(waiter + 1): refreshUnavailable"] : []))
-            _ = script.cancel(waiter + 1)
+            #expect(script.machine.pauseEnd(at: script.uptime) == script.uptime + .seconds(seconds))
             _ = script.pass(.seconds(seconds))
-            waiter += 2
         }
-        _ = script.refresh(100)
+        _ = script.refresh(3)
         _ = script.finish()
-        #expect(script.refresh(101) == ["call g1"])
+        #expect(script.refresh(4) == ["call g1"])
         _ = script.respond(.unavailable)
-        _ = script.refresh(102)
-        #expect(script.pass(.seconds(1)) == ["call g1"])
+        #expect(script.machine.pauseEnd(at: script.uptime) == script.uptime + .seconds(1))
     }
 
     @Test func `G6: a late, unusable response does not shorten the pause that the server asked for`() {
@@ -99,9 +94,7 @@ import Testing
     }
 
     @Test(arguments: [(-100, 1), (.min, 1), (20, 20), (86_400, 300), (.max, 300)] as [(Int64, Int64)])
-    func `G6, G26: the pause is as long as Retry-After says, from that of the backoff to a bound`(
-        asked: Int64, pause: Int64
-    ) {
+    func `G6, G26: the pause is as long as Retry-After says, within bounds`(asked: Int64, pause: Int64) {
         var script = MachineScript.refreshing(policy: policy)
         let error = TokenRefreshError(.unavailable, retryAfter: .seconds(asked))
         #expect(script.respond(error) == ["1: refreshUnavailable"])
@@ -113,30 +106,120 @@ import Testing
     @Test func `G10: the cool-down of an endpoint doubles up to eight times its length, and starts again later`() {
         var loops = LoopBreaker()
         var uptime = Duration.seconds(1_000)
-        for factor in [1, 2, 4, 8, 8] {
+        for (wait, factor) in [(0, 1), (10, 2), (20, 4), (40, 8), (80, 8), (90, 1)] {
+            uptime += .seconds(wait)
             let cooldown = loops.refused(by: "a", isReplacement: true, at: uptime, cooldown: .seconds(10))
             #expect(cooldown == .seconds(10 * factor))
-            uptime += .seconds(10 * factor)
         }
-        uptime += .seconds(10)
-        let cooldown = loops.refused(by: "a", isReplacement: true, at: uptime, cooldown: .seconds(10))
-        #expect(cooldown == .seconds(10))
     }
 
     @Test func `G10: a refusal by another endpoint causes one refresh in each cool-down`() {
         var loops = LoopBreaker()
-        let start = Duration.seconds(1_000)
-        func refused(_ endpoint: String, isReplacement: Bool = false, after seconds: Int = 0) -> Bool {
-            let at = start + .seconds(seconds)
-            return loops.refused(by: endpoint, isReplacement: isReplacement, at: at, cooldown: .seconds(10)) == nil
+        for (endpoint, isReplacement, seconds, isRefreshed) in [
+            // Not the endpoint itself, and not a request whose token came in place of a refused one.
+            ("a", false, 0, false), ("a", false, 0, false), ("b", true, 0, false), ("c", false, 0, true),
+            // Later no cool-down runs any more: there is nothing to have another opinion on.
+            ("d", false, 5, false), ("e", false, 500, false),
+        ] {
+            let uptime = Duration.seconds(1_000 + seconds)
+            let pause = loops.refused(
+                by: endpoint, isReplacement: isReplacement, at: uptime, cooldown: .seconds(10))
+            #expect((pause == nil) == isRefreshed, "\(endpoint)")
         }
-        #expect(!refused("a"))
-        // Not the endpoint itself, and not a request whose token came in place of a refused one.
-        #expect(!refused("a"))
-        #expect(!refused("b", isReplacement: true))
-        #expect(refused("c"))
-        #expect(!refused("d", after: 5))
-        // No cool-down runs any more: there is nothing to have another opinion on.
-        #expect(!refused("e", after: 500))
+    }
+
+    // MARK: Endpoints that refuse every token affect their own callers only
+
+    private func refusal(_ script: MachineScript, _ generation: Int, by endpoint: String) -> TokenRefusal {
+        TokenRefusal(of: script.token(generation), endpoint: endpoint)
+    }
+
+    @Test func `The refusing endpoint causes no refresh; a refusal by another one causes one in the same cool-down`() {
+        var script = MachineScript.refreshedOnce()
+        #expect(script.refused(1, refusal(script, 1, by: "GET /broken")) == ["1: unauthorized"])
+        #expect(script.refused(2, refusal(script, 1, by: "GET /broken")) == ["2: unauthorized"])
+        // The token itself was revoked: the next endpoint is refused as well.
+        #expect(script.refused(3, refusal(script, 1, by: "GET /articles")) == ["call g1"])
+        #expect(script.finish() == ["3: ada g2"])
+        #expect(script.refused(4, refusal(script, 2, by: "GET /broken")) == ["4: unauthorized"], "still pays")
+        #expect(script.ask(5) == ["5: ada g2"])
+        var expired = MachineScript.refreshedOnce(lifetime: .seconds(8))
+        #expect(expired.refused(1, refusal(expired, 1, by: "GET /broken")) == ["1: unauthorized"])
+        _ = expired.pass(.seconds(9))
+        #expect(expired.refused(2, refusal(expired, 1, by: "GET /broken")) == ["call g1"], "it has expired")
+    }
+
+    @Test func `A replacement that is refused proves a loop, in any process, unless it has expired`() throws {
+        var script = MachineScript.refreshing(isShared: true)
+        // Another process has refreshed, at a time that is not known here.
+        #expect(script.leased(reading: .stored("ada", 1)).first == "1: ada g1")
+        var token = script.token(1)
+        token.issuance.replacedAt = script.uptime
+        #expect(script.refused(2, TokenRefusal(of: token)) == ["check"])
+        #expect(script.checked(.active(.stored("ada", 1))) == ["2: unauthorized"])
+        #expect(script.refused(3, generation: 1, after: .seconds(10)) == ["lease"])
+
+        var late = MachineScript.refreshedOnce(lifetime: .seconds(40))
+        #expect(late.refused(1, generation: 0, after: .seconds(31)) == ["1: ada g1"])
+        let given = TokenRefusal(of: try #require(late.given(1)))
+        var expired = late
+        #expect(late.refused(2, given) == ["2: unauthorized"])
+        #expect(expired.refused(2, given, after: .seconds(9.5)) == ["call g1"])
+    }
+
+    @Test(arguments: [false, true])
+    func `G10: where its own tokens are not stored yet, the store is looked into all the same`(isWriting: Bool) {
+        var script = MachineScript.calling(policy: .with { $0.freshness = .seconds(60) })
+        _ = script.respond()
+        #expect((isWriting ? script.pass(.seconds(10)) : script.storeFails()) == ["1: ada g1"])
+        #expect(script.refused(2, generation: 1) == ["check"])
+        #expect(script.checked(.active(.stored("ada", 0))) == ["2: unauthorized"])
+        #expect(script.refused(3, generation: 1) == ["check"])
+        #expect(script.checked(.active(.stored("ada", 2))).contains("3: ada g2"), "another process has refreshed")
+    }
+
+    @Test(arguments: [(2, 1.5, "check"), (60, 1.5, "lease"), (-30, 1.5, "lease"), (8, 3, "lease")])
+    func `G10: the first refusal of a token that another process has refreshed is verified by a refresh`(
+        age: Double, pause: Double, again: String
+    ) {
+        var script = MachineScript.signedIn(isShared: true)
+        let adopted = TokenBundle.stored("ada", 1, receivedAt: script.date - age)
+        _ = script.changed(to: .active(adopted))
+        #expect(script.refused(1, refusal(script, 1, by: "GET /broken")) == ["lease"])
+        _ = script.leaseFailed()
+        _ = script.pass(.seconds(pause))
+        var token = script.token(1)
+        token.issuance.failures = 1
+        let refusal = TokenRefusal(of: token, endpoint: "GET /broken")
+        #expect(script.refused(2, refusal) == [again], "one in a cool-down, while it is as fresh as its refresh there")
+    }
+
+    @Test func `The shared store is read first: a newer token of another process is returned`() {
+        var script = MachineScript.refreshedOnce(isShared: true)
+        #expect(script.refused(1, generation: 1) == ["check"])
+        var slow = script
+        #expect(script.refused(2, generation: 1) == [], "the check under way may have seen an older state")
+        #expect(script.checked(.active(.stored("ada", 2))) == ["1: ada g2", "check"])
+        #expect(script.checked(.active(.stored("ada", 2))) == ["2: ada g2"])
+        #expect(slow.pass(.seconds(9), then: .seconds(1)) == ["lease"], "a check that lasts longer than the cool-down")
+    }
+
+    @Test func `A token is fresh for a quarter of its lifetime at most`() {
+        for (age, isFresh) in [(1, true), (3, false)] {
+            var script = MachineScript.refreshedOnce(lifetime: .seconds(8))
+            let isRefused = script.refused(2, generation: 1, after: .seconds(age)).contains("2: unauthorized")
+            #expect(isRefused == isFresh, "\(age)")
+        }
+    }
+
+    @Test func `The number of remembered endpoints is bounded`() {
+        var breaker = LoopBreaker()
+        for number in 0..<1_000 {
+            _ = breaker.refused(
+                by: "\(number)", isReplacement: true, at: .seconds(number), cooldown: .seconds(10_000))
+        }
+        let remembered = (0..<1_000).filter { breaker.pause(of: "\($0)", at: .seconds(1_000)) != nil }
+        #expect(remembered.count == LoopBreaker.endpointLimit)
+        #expect(remembered.first == 1_000 - LoopBreaker.endpointLimit)
     }
 }

@@ -27,12 +27,14 @@ import Testing
             let actions = script.wrote(outcome)
             #expect(actions.contains(text) && actions.contains("release") && script.state == state)
         }
-        var hanging = rejected()
-        #expect(hanging.pass(.seconds(10)).contains("1: storeUnavailable") && hanging.state == "signed in ada")
+        var signedOut = rejected()
+        #expect(signedOut.signOut(2).contains("signedOut byUser"))
+        _ = signedOut.wrote(.superseded(by: newer))
+        #expect(signedOut.replaces(newer), "the user's own end removes newer tokens, too")
     }
 
     @Test func `G11: while the end of a session that was never stored cannot be stored, its tokens are written`() {
-        var script = MachineScript.unstored("bob")
+        var script = MachineScript.unstored()
         #expect(script.reread(.stored("ada", 0)) == ["intent bob g0", "call g0"])
         #expect(script.respond(.rejected, isStored: false) == ["reread"])
         #expect(script.reread(.stored("ada", 0)) == ["reread"], "a write has ended since")
@@ -58,19 +60,6 @@ import Testing
             let bundle = TokenBundle.stored(found, 0, ordinal: SessionOrdinal(at: script.date + seconds))
             #expect(script.replaces(bundle) == isRemoved, "\(found)")
         }
-    }
-
-    @Test func `A store of one process ends the session at once when its write fails`() {
-        var script = MachineScript.refreshing()
-        #expect(script.rejected() == ["delete"])
-        #expect(script.storeFails().contains("signedOut expired"))
-    }
-
-    @Test func `A sign-out by the user during the write removes newer tokens, too`() {
-        var script = rejected()
-        #expect(script.signOut(2).contains("signedOut byUser"))
-        _ = script.wrote(.superseded(by: .active(.stored("ada", 1))))
-        #expect(script.replaces(.stored("ada", 1)))
     }
 }
 
@@ -98,6 +87,19 @@ import Testing
         var other = self.script(.repeated)
         _ = other.respond(expired)
         #expect(isRejected(expired, &other, after: .seconds(30)))
+    }
+
+    @Test func `G4: an ambiguous refusal is not repeated where new tokens, or a demand on the user, came between`() {
+        let demand = TokenRefreshError(.userActionRequired, status: 400, stepUp: StepUpChallenge(.interaction))
+        for (error, text) in [(nil, "3: refreshUnavailable"), (demand, "3: stepUpRequired")] {
+            var script = script(.repeated)
+            _ = script.respond(bare)
+            _ = script.refresh(2, after: .seconds(60))
+            _ = script.respond(error, isStored: true)
+            #expect(script.refresh(3, after: .seconds(60)).first?.hasPrefix("call") == true)
+            #expect(script.respond(bare) == [text])
+            #expect(script.state == "signed in ada")
+        }
     }
 
     @Test(arguments: [(nil, 30), (.seconds(60), 60), (.zero, 10)] as [(Duration?, Int)])

@@ -60,16 +60,7 @@ import Testing
         #expect(script.wrote(found) == [], "it has ended")
     }
 
-    @Test func `G9: tokens are revoked although the store is too slow to remove them`() {
-        var script = MachineScript.signedIn(isShared: true)
-        #expect(script.signOut(1) == ["delete", "signedOut byUser"])
-        #expect(script.pass(.seconds(9)) == [])
-        #expect(Set(script.pass(.seconds(1))) == ["revoke ada g0", "1: storeUnavailable"])
-    }
-
-    /// Bob has signed in after ada, whose call is still under way. His tokens are not stored, and ada's response has
-    /// brought tokens that wait to be revoked until they are.
-    private func waiting() throws -> MachineScript {
+    @Test func `G9: tokens that wait for a write are revoked when their session has ended or is replaced`() throws {
         var script = MachineScript.calling(for: .refresh)
         let call = try #require(script.call)
         _ = script.signOut(2, isStored: true)
@@ -77,12 +68,7 @@ import Testing
         #expect(script.refresh(4, reading: .stored("bob", 0)) == ["call g0"])
         _ = script.respond()
         #expect(script.storeFails() == ["4: signed in bob"])
-        #expect(script.respond(call: call) == [])
-        return script
-    }
-
-    @Test func `G9: tokens that wait for a write are revoked when their session has ended or is replaced`() throws {
-        var script = try waiting()
+        #expect(script.respond(call: call) == [], "ada's new tokens wait until bob's are stored")
         #expect(script.refresh(5) == ["reread"])
         var replaced = script
         let ended = script.reread(.success(.ended("bob")))
@@ -100,9 +86,7 @@ import Testing
             let actions = script.signIn(2, as: "bob", with: new)
             #expect(actions.contains("revoke only ada g0") == isRevoked, "\(accessToken), \(refreshToken)")
         }
-    }
-
-    @Test func `G9: an empty refresh token, as an older version has stored it, is not one that two sessions share`() {
+        // An older version has stored an empty refresh token where there is none: two sessions do not share it.
         func stored(_ user: String) -> TokenBundle { .stored(user, 0, refreshToken: "") }
         var script = MachineScript(isShared: true)
         _ = script.start(with: stored("ada"))
@@ -118,8 +102,8 @@ extension String {
 /// G9: a sign-out before the store was read ends at once what the store may hold, and is written until it is stored.
 @Suite struct EarlySignOutTests {
     /// A process that is asked to sign out before anything else.
-    private func script(isShared: Bool = true) -> MachineScript {
-        var script = MachineScript(isShared: isShared)
+    private func script() -> MachineScript {
+        var script = MachineScript(isShared: true)
         #expect(script.signOut(1) == ["delete", "signedOut byUser"])
         return script
     }
@@ -128,9 +112,7 @@ extension String {
     private func end(_ script: MachineScript) -> SessionOrdinal? { script.lastContent?.note(isShared: true)?.ordinal }
 
     @Test(arguments: [false, true])
-    func `G9: a sign-out before the first read ends the session that its write finds, with its tokens and its key`(
-        isShared: Bool
-    ) {
+    func `G9: a sign-out before the first read ends what its write finds, its tokens and its key`(isShared: Bool) {
         var script = MachineScript(isShared: isShared)
         #expect(script.ask(1) == ["load"])
         #expect(script.signOut(2) == ["delete", "signedOut byUser", "1: notSignedIn"])
@@ -146,7 +128,7 @@ extension String {
     {
         var script = script()
         #expect((hangs ? script.pass(.seconds(10)) : script.storeFails()) == ["1: storeUnavailable"])
-        #expect(script.send(.requested(.settle, WaiterID(number: 2))) == [], "it waits for the sign-out")
+        #expect(script.settle(2) == [], "it waits for the sign-out")
         if hangs { _ = script.storeFails() }
         for _ in 1...3 {
             #expect(script.pass(.seconds(2), isStored: false) == ["delete"])

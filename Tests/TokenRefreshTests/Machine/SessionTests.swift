@@ -6,15 +6,10 @@ import Testing
 
 /// G4, G5, G9, G12, G22, G23: when a session ends, and what must end with it.
 @Suite struct SessionTests {
-    static let unavailable: [TokenRefreshError] = [
-        .unavailable,
-        TokenRefreshError(.unavailable, retryAfter: .seconds(3)),
-        .verdict(of: CancellationError()),
-        .verdict(of: URLError(.notConnectedToInternet)),
-        TokenRefreshError(.init(rawValue: "application-defined")),
-    ]
-
-    @Test(arguments: unavailable)
+    @Test(arguments: [
+        TokenRefreshError.unavailable, .init(.unavailable, retryAfter: .seconds(3)), .verdict(of: CancellationError()),
+        .verdict(of: URLError(.notConnectedToInternet)), .init(.init(rawValue: "application-defined")),
+    ])
     func `G4: a failure that is not a rejection does not end the session`(error: TokenRefreshError) {
         var script = MachineScript.refreshing()
         #expect(script.respond(error) == ["1: refreshUnavailable"])
@@ -36,7 +31,13 @@ import Testing
     @Test func `G9: a response after the sign-out is dropped, nothing is stored, and its tokens are revoked`() {
         var script = MachineScript.refreshing()
         #expect(script.signOut(2) == ["delete", "1: sessionEnded", "signedOut byUser", "revoke ada g0"])
+        var second = script
+        #expect(second.signOut(3, isStored: true) == ["2: done", "3: done"], "it waits for the deletion of the first")
+        #expect(second.signOut(4) == ["4: done"])
         #expect(script.wrote() == ["2: done"])
+        var unchanged = script
+        let same = TokenRefreshResult(accessToken: "access-ada-1", refreshToken: "refresh-ada-0")
+        #expect(unchanged.respond(same) == [], "it was revoked with the session")
         #expect(script.respond() == ["revoke ada g1"])
         #expect(script.ask(3) == ["3: notSignedIn"])
     }
@@ -145,12 +146,7 @@ import Testing
         #expect(script.respond(same) == ["1: refreshUnavailable"], "with the same one nothing changes")
         #expect(script.token(0).generation == 0)
         #expect(script.ask(2) == ["2: ada g0"])
-    }
-
-    @Test func `A second sign-out waits for the deletion of the first`() {
-        var script = MachineScript.signedIn()
-        _ = script.signOut(1)
-        #expect(script.signOut(2, isStored: true) == ["1: done", "2: done"])
-        #expect(script.signOut(3) == ["3: done"])
+        var stored = MachineScript()
+        #expect(stored.start(with: .stored("ada", 0, accessToken: "")) == ["signed in ada", "call g0"])
     }
 }

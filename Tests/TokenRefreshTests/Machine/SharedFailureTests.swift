@@ -32,19 +32,15 @@ import Testing
         for count in [Int.max, Int.min] {
             var script = started(.zero, 60, isAmbiguous: true, status: 400, count: count)
             _ = script.refresh(2)
-            _ = script.wrote()
-            #expect(
-                script.respond(TokenRefreshError(.ambiguous, status: 400)).contains("2: refreshUnavailable"), "\(count)"
-            )
+            let texts = script.respond(TokenRefreshError(.ambiguous, status: 400))
+            #expect(texts.contains("2: refreshUnavailable"), "\(count)")
         }
     }
 
     // MARK: What is stored
 
     @Test(arguments: [false, true])
-    func `G6: a failure with a whole response is stored with its pause, and the lease stays until then`(isShared: Bool)
-        throws
-    {
+    func `G6: a failure with a whole response is stored with its pause, under the lease`(isShared: Bool) throws {
         var script = MachineScript.calling(isShared: isShared)
         script.recordsIntents = false
         #expect(script.respond(busy) == ["1: refreshUnavailable", "failed ada g0"])

@@ -52,6 +52,9 @@ import Testing
             let replaced = Self.writes.map { $0.replacement(for: found) == nil ? "-" : "+" }.joined()
             #expect(replaced == areReplaced, "\(found)")
         }
+        let (old, new) = (TokenBundle.stored("bob", 0, ordinal: .last), TokenBundle.stored("ada", 0, ordinal: .last))
+        let signIn = StoreContent.bundle(new, over: .lower(ends: .last))
+        #expect(signIn.replacement(for: .success(.active(old))) == .active(new), "the last ordinal locks no user out")
     }
 
     @Test func `Rule 10: an end has one reason, and reaches as far as what found it and as its session`() {
@@ -154,12 +157,6 @@ import Testing
         #expect(script.lastContent?.note(isShared: true)?.ordinal == SessionOrdinal(at: script.date - 60))
     }
 
-    @Test func `Rule 10: the last ordinal locks no user out`() {
-        let (old, new) = (TokenBundle.stored("bob", 0, ordinal: .last), TokenBundle.stored("ada", 0, ordinal: .last))
-        let signIn = StoreContent.bundle(new, over: .lower(ends: .last))
-        #expect(signIn.replacement(for: .success(.active(old))) == .active(new))
-    }
-
     // MARK: Their callers
 
     @Test func `A sign-in or a sign-out that ended before its write fails only the caller of the last end`() {
@@ -174,19 +171,5 @@ import Testing
         let removal = replaced.lastWrite
         _ = replaced.signIn(2, as: "bob")
         #expect(replaced.wrote(.failed(.locked), version: removal).contains("1: done"))
-    }
-
-    @Test(arguments: [(0, false), (1, true)])
-    func `Tokens of an earlier session that a sign-out removes are not revoked again, unless they are newer`(
-        generation: Int, areRevoked: Bool
-    ) {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.signIn(1, as: "bob")
-        #expect(script.storeFails().contains("revoke only ada g0"))
-        #expect(script.pass(.seconds(1)) == ["save bob g0"])
-        _ = script.storeFails()
-        #expect(script.signOut(2).contains("delete"))
-        let removed = script.wrote(.written(replaced: .stored("ada", generation)))
-        #expect(removed.contains("revoke bob g0") && removed.contains("revoke ada g\(generation)") == areRevoked)
     }
 }

@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test func `G8: during a call that missed its deadline, valid tokens are returned and no second call is made`() {
-        var script = MachineScript.refreshing(lifetime: .seconds(3_600))
+        var script = MachineScript.refreshing()
         #expect(script.pass(.seconds(31)) == ["1: refreshUnavailable"])
         #expect(script.ask(2) == ["2: ada g0"])
         #expect(script.refused(3, generation: 0) == ["3: refreshUnavailable"])
@@ -126,20 +126,11 @@ import Testing
         #expect(script.key == key)
         #expect(script.respond(call: hung) == ["cancel call", "save ada g1"], "the late response is kept")
         #expect(script.wrote() == ["2: ada g1"], "the second call keeps the lease until it ends")
+        var needless = script
+        #expect(needless.refresh(3) == ["3: refreshUnavailable"])
+        #expect(needless.pass(.seconds(9), then: .seconds(1)) == ["release"], "it does not end, and is abandoned")
         #expect(script.respond(.rejected) == ["release"])
         #expect(script.ask(3) == ["3: ada g1"])
-    }
-
-    @Test func `G8: a call that a late response has made needless is abandoned when it does not end`() {
-        var script = MachineScript.refreshing()
-        let hung = script.call
-        #expect(script.pass(.seconds(130)) == ["1: refreshUnavailable", "cancel call", "mark ada g0"])
-        _ = script.wrote()
-        #expect(script.refused(2, generation: 0) == ["call g0"])
-        #expect(script.respond(call: hung, isStored: true) == ["cancel call", "save ada g1", "2: ada g1"])
-        #expect(script.refresh(3) == ["3: refreshUnavailable"], "the second call is still under way")
-        #expect(script.pass(.seconds(10)) == [])
-        #expect(script.refresh(4) == ["call g1"])
     }
 
     @Test func `G10: of the callers of one refresh, those whose token was refused get one that says so`() {

@@ -6,29 +6,25 @@ import Testing
 
 /// What the machine says of its work: the end of all work under way, and the status.
 @Suite struct StatusTests {
-    @Test func `all work has ended when the call that missed its deadline has ended and its tokens are stored`() {
+    @Test func `all work has ended when the last call, its write and the check of the store have ended`() {
         var script = MachineScript.refreshing()
         _ = script.pass(.seconds(31))
         #expect(script.settle(2) == [])
         #expect(script.respond(isStored: true) == ["save ada g1", "2: done"])
         #expect(script.settle(3) == ["3: done"])
-    }
+        var checking = MachineScript.signedIn(isShared: true)
+        #expect(checking.send(.storeChanged) == ["check"])
+        #expect(checking.settle(1) == [])
+        #expect(checking.checked(.active(.stored("ada", 0))) == ["1: done"])
 
-    @Test func `G8, G9: all work has ended when the call of an ended session is over, or would be abandoned`() {
-        var script = MachineScript.refreshing(for: .refresh)
-        _ = script.signOut(2, isStored: true)
-        #expect(script.settle(3) == [])
-        var hanging = script
-        #expect(script.respond() == ["revoke ada g1", "3: done"], "tokens that come now are revoked first")
+        // G8, G9: also the call of an ended session, which is over, or would be abandoned.
+        var over = MachineScript.refreshing(for: .refresh)
+        _ = over.signOut(2, isStored: true)
+        #expect(over.settle(3) == [])
+        var hanging = over
+        #expect(over.respond() == ["revoke ada g1", "3: done"], "tokens that come now are revoked first")
         #expect(hanging.pass(.seconds(129)) == ["cancel call"])
         #expect(hanging.pass(.seconds(1)) == ["3: done"])
-    }
-
-    @Test func `all work has ended when the check of the store has ended`() {
-        var script = MachineScript.signedIn(isShared: true)
-        #expect(script.send(.storeChanged) == ["check"])
-        #expect(script.settle(1) == [])
-        #expect(script.checked(.active(.stored("ada", 0))) == ["1: done"])
     }
 
     @Test func `The status says that a refresh, and not a sign-in, is under way, and when the last one was`() {
@@ -58,18 +54,17 @@ import Testing
         #expect(script.machine.status.storeFailure == .locked)
         _ = script.refresh(2, after: .seconds(2), reading: .stored("ada", 0))
         #expect(script.machine.status.storeFailure == nil)
+
+        // That the store can be read does not show that tokens are stored which it did not take.
+        var unstored = MachineScript.unstored()
+        #expect(unstored.machine.status.storeFailure == .locked)
+        _ = unstored.reread(.success(.empty))
+        #expect(unstored.machine.status.storeFailure == .locked && !unstored.machine.status.isStored)
+        _ = unstored.wrote()
+        #expect(unstored.machine.status.storeFailure == nil && unstored.machine.status.isStored)
     }
 
-    @Test func `G24: that the store can be read does not show that tokens are stored which it did not take`() {
-        var script = MachineScript.unstored("bob")
-        #expect(script.machine.status.storeFailure == .locked)
-        _ = script.reread(.success(.empty))
-        #expect(script.machine.status.storeFailure == .locked && !script.machine.status.isStored)
-        _ = script.wrote()
-        #expect(script.machine.status.storeFailure == nil && script.machine.status.isStored)
-    }
-
-    @Test func `G24: the status and the error name the process that has the lease, until it is released`() {
+    @Test func `G24: the status and the error name the process that has the lease, until it is released`() throws {
         let holder = LeaseHolder(process: ProcessIdentity(host: "host", process: "7-ab"), since: nil)
         var script = MachineScript.signedIn(isShared: true)
         #expect(script.send(.leaseHeld(holder)) == [], "no attempt waits for it")
@@ -91,22 +86,15 @@ import Testing
         #expect(script.machine.status.leaseHolder == nil)
         _ = busy.changed(to: .active(.stored("ada", 1)))
         #expect(busy.machine.status.leaseHolder == nil, "its tokens are adopted")
-    }
 
-    @Test func `G24, rule 4: the process whose call may be under way is named`() {
-        var script = MachineScript.refreshing(isShared: true)
-        let intent = script.rivalIntent(age: 5)
-        let stored = TokenBundle.stored("ada", 0).with(refreshIntent: intent)
-        #expect(script.leased(reading: stored, ownerMayCall: true) == ["1: refreshUnavailable", "release"])
-        let status = script.machine.status
+        // Rule 4: so is the process whose call may be under way.
+        var rival = MachineScript.refreshing(isShared: true)
+        let stored = rival.recordedByRival(5)
+        #expect(rival.leased(reading: stored, ownerMayCall: true) == ["1: refreshUnavailable", "release"])
+        let intent = try #require(stored.refreshIntent)
+        let status = rival.machine.status
         #expect(status.leaseHolder == LeaseHolder(process: intent.owner, since: intent.date))
         #expect(status.lastFailure?.reason?.contains("process \(intent.owner)") == true)
-    }
-}
-
-extension MachineScript {
-    fileprivate mutating func settle(_ waiter: Int) -> [String] {
-        send(.requested(.settle, WaiterID(number: waiter)))
     }
 }
 
@@ -122,42 +110,28 @@ extension MachineScript {
     }
 
     /// A process in which caller 1 has asked for the first token.
-    private func started(isShared: Bool = false, with bundle: TokenBundle? = nil) -> MachineScript {
-        var script = MachineScript(isShared: isShared, tolerance: .sameKey, needsRefreshToken: false)
+    private func started(with bundle: TokenBundle? = nil) -> MachineScript {
+        var script = MachineScript(tolerance: .sameKey, needsRefreshToken: false)
         #expect(script.ask(1) == ["load"])
         _ = script.loaded(.success(.active(bundle ?? job)))
         return script
     }
 
-    /// A process that has the first token.
-    private func refreshedOnce() -> MachineScript {
-        var script = started()
-        _ = script.respond(token(1), isStored: true)
-        return script
-    }
-
-    @Test func `G1: the first requests cause one call without a refresh token, and continue with its token`() {
+    @Test func `G1, G3: the first requests cause one call without a refresh token, and its token is as a user's`() {
         var script = started()
         #expect(script.lastRequest?.refreshToken == "" && script.lastRequest?.accessToken == "")
         #expect(script.ask(2) == [])
         #expect(script.respond(token(1), isStored: true) == ["save job g1", "1: job g1", "2: job g1"])
         #expect(script.state == "signed in job" && script.machine.status.isRefreshable)
-    }
-
-    @Test func `G3: the token is refreshed as that of a user, ahead of its end, after it, and where it is refused`() {
-        var script = refreshedOnce()
         #expect(script.passToAhead() == [])
         #expect(script.ask(3) == ["3: job g1", "call g1"])
         _ = script.respond(token(2), isStored: true)
         #expect(script.ask(4, after: .seconds(3_600)) == ["call g2"])
-        _ = script.respond(token(3))
-        #expect(script.wrote() == ["4: job g3"])
+        #expect(script.respond(token(3), isStored: true) == ["save job g3", "4: job g3"])
         #expect(script.refused(5, generation: 3, of: "job", after: .seconds(60)) == ["call g3"])
     }
 
-    @Test func `G6: a refused client ends nothing, and its pause is stored, with the server's code, before any token`()
-        throws
-    {
+    @Test func `G6: a refused client ends nothing, and its pause is stored with the server's code`() throws {
         var script = started()
         #expect(script.respond(refused) == ["1: refreshUnavailable"])
         #expect(script.state == "signed in job")
@@ -169,7 +143,8 @@ extension MachineScript {
     }
 
     @Test func `after a sign-out requests fail, and restore finds the session that has begun in the store`() {
-        var script = refreshedOnce()
+        var script = started()
+        _ = script.respond(token(1), isStored: true)
         _ = script.signOut(3, isStored: true)
         #expect(script.ask(4) == ["4: notSignedIn"])
         #expect(script.restore(5) == ["check"])
@@ -177,7 +152,7 @@ extension MachineScript {
         #expect(script.checked(.active(next)) == ["signed in next", "5: signed in next"])
         #expect(script.ask(6) == ["call g0"])
         _ = script.signOut(7, isStored: true)
-        #expect(
-            script.respond(TokenRefreshResult(accessToken: "access")) == ["revoke next g1"], "G9: it comes too late")
+        let late = TokenRefreshResult(accessToken: "access")
+        #expect(script.respond(late) == ["revoke next g1"], "G9: it comes too late")
     }
 }

@@ -51,9 +51,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `G32: a refresh under way does not overwrite it, its callers continue, and nothing is revoked`(
-        isRejected: Bool
-    ) {
+    func `G32: a refresh under way does not overwrite it, and its callers continue`(isRejected: Bool) {
         var script = MachineScript.known()
         #expect(script.refused(1, generation: 0) == ["call g0"])
         let key = script.key
@@ -81,34 +79,32 @@ import Testing
         #expect(script.refused(4, generation: 3) == ["call g3"], "at once, as that of a sign-in")
     }
 
-    @Test func `G32: a refresh whose tokens are being stored does not overwrite it`() {
-        var script = MachineScript.known()
-        _ = script.refresh(1)
+    @Test func `G25, G32: a refresh whose tokens are being stored, here or elsewhere, does not overwrite it`() {
+        var script = MachineScript.known(isShared: true)
+        _ = script.refresh(1, reading: .stored("ada", 0))
         #expect(script.respond() == ["save ada g1"])
         #expect(script.stepUp(50) == ["1: signed in ada"], "it is written when the save has ended")
+        var superseded = script
         #expect(script.wrote() == ["save ada g2"])
         _ = script.wrote()
         #expect(accessToken(script) == "access-high")
-    }
-
-    @Test func `G32: a rejection that is verified ends no session that was stepped up`() {
-        var script = rejected()
-        #expect(script.stepUp(50) == ["1: signed in ada", "save ada g1"])
-        #expect(script.reread(.stored("ada", 0)) == [])
-        #expect(script.wrote() == ["50: done", "release"])
-    }
-
-    /// A session in a shared store whose rejection is being verified.
-    private func rejected() -> MachineScript {
-        var script = MachineScript.known(isShared: true)
-        _ = script.refresh(1, reading: .stored("ada", 0))
-        #expect(script.respond(.rejected) == ["reread"])
-        return script
+        let other = TokenBundle.stored("ada", 2, accessToken: "access-other", refreshToken: "refresh-ada-0")
+        _ = superseded.wrote(.superseded(by: .active(other)))
+        _ = superseded.wrote()
+        #expect(superseded.ask(4) == ["4: ada g3"])
+        #expect(superseded.machine.isIdle)
     }
 
     @Test(arguments: [false, true])
-    func `G32: while the store may still take the end of the session, it is a sign-in`(isLate: Bool) {
-        var script = rejected()
+    func `G32: while the store may take the end of the session, and not before, it is a sign-in`(isLate: Bool) {
+        var script = MachineScript.known(isShared: true)
+        _ = script.refresh(1, reading: .stored("ada", 0))
+        #expect(script.respond(.rejected) == ["reread"])
+        var verifying = script
+        #expect(verifying.stepUp(50) == ["1: signed in ada", "save ada g1"])
+        #expect(verifying.reread(.stored("ada", 0)) == [], "a rejection that is verified ends no session that goes on")
+        #expect(verifying.wrote() == ["50: done", "release"])
+
         #expect(script.reread(.stored("ada", 0)) == ["delete"])
         let end = script.lastWrite
         if isLate { #expect(script.pass(.seconds(10)) == ["1: storeUnavailable", "release"]) }

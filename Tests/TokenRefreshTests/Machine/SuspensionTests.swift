@@ -29,9 +29,14 @@ import Testing
         }
     }
 
-    @Test func `Rule 4: the intent of a call under way is marked before the lease goes, and the response is kept`() {
+    @Test func `Rule 4, G10: the intent of a call is marked before the lease goes, and its response or a check counts`()
+    {
         var script = MachineScript.suspended(for: .refresh)
-        #expect(script.respond(isStored: true) == ["save ada g1", "1: signed in ada"])
+        var responded = script
+        #expect(responded.respond(isStored: true) == ["save ada g1", "1: signed in ada"])
+        #expect(script.changed(to: .active(.stored("ada", 1))) == ["1: signed in ada"], "another process's tokens")
+        #expect(script.respond() == [], "the response of an older generation is dropped")
+        #expect(script.ask(2) == ["2: ada g1"])
     }
 
     @Test func `Rule 4: the intent of a needless call is not marked while new tokens are being stored`() {
@@ -70,25 +75,12 @@ import Testing
         #expect(script.refresh(3) == ["call g1"])
     }
 
-    @Test func `G10: a check adopts the tokens of another process during a call that has no lease any more`() {
-        var script = MachineScript.suspended(for: .refresh)
-        #expect(script.changed(to: .active(.stored("ada", 1))) == ["1: signed in ada"])
-        #expect(script.respond() == [], "the response of an older generation is dropped")
-        #expect(script.ask(2) == ["2: ada g1"])
-    }
-
     // MARK: A lease that is lost
 
-    /// A call whose lease is lost. Its release would say that the call has ended.
-    private func withoutLease() -> MachineScript {
-        var script = MachineScript.calling(for: .refresh)
-        #expect(script.send(Self.ends[1]) == [])
-        return script
-    }
-
     @Test func `Rule 4: a lost lease is released once its call has ended, and its tokens or its mark are stored`() {
-        var script = withoutLease()
-        var (abandoned, signedOut, unsaved) = (script, script, script)
+        var script = MachineScript.calling(for: .refresh)
+        #expect(script.send(Self.ends[1]) == [], "its release would say that the call has ended")
+        var (abandoned, signedOut, unsaved, rejected) = (script, script, script, script)
         #expect(script.pass(.seconds(30)) == ["1: refreshUnavailable"])
         #expect(script.respond(isStored: true) == ["save ada g1", "release"])
 
@@ -102,13 +94,11 @@ import Testing
         // The next attempt requests a lease of its own, though the tokens are not stored yet.
         #expect(unsaved.respond(isStored: false) == ["save ada g1", "1: signed in ada"])
         #expect(unsaved.refresh(2) == ["lease"])
-    }
 
-    @Test func `Rule 4: a rejection without the lease ends no session, as another process may have refreshed`() {
-        var script = withoutLease()
-        #expect(script.respond(.rejected) == ["1: refreshUnavailable", "release"])
-        _ = script.refresh(2, after: .seconds(1), reading: .stored("ada", 0))
-        #expect(script.respond(.rejected) == ["reread"], "under a lease of its own it counts")
+        // A rejection ends no session without the lease, as another process may have refreshed.
+        #expect(rejected.respond(.rejected) == ["1: refreshUnavailable", "release"])
+        _ = rejected.refresh(2, after: .seconds(1), reading: .stored("ada", 0))
+        #expect(rejected.respond(.rejected) == ["reread"], "under a lease of its own it counts")
     }
 
     @Test func `the loss of a lease that was released changes nothing`() {
@@ -128,9 +118,7 @@ import Testing
     }
 
     @Test(arguments: [(135_000, false), (135_000, true), (119_900, false)])
-    func `G8: a call whose limit passes in a sleep, or at once after it, is cancelled seconds later`(
-        asleep: Int, isShared: Bool
-    ) {
+    func `G8: a call whose limit passes in a sleep is cancelled seconds later`(asleep: Int, isShared: Bool) {
         var script = MachineScript.calling(isShared: isShared)
         #expect(script.sleep(.milliseconds(asleep)) == ["1: refreshUnavailable"])
         var read = script
@@ -178,8 +166,7 @@ import Testing
         #expect(short.longestCall == short.deadline, "no call is cancelled before the deadline of its waiters")
     }
 
-    @Test
-    func `G9: the call of a session that was signed out is not cancelled at the wake, and its tokens are revoked`() {
+    @Test func `G9: the call of an ended session is not cancelled at the wake, and its tokens are revoked`() {
         var script = calling()
         _ = script.signOut(2, isStored: true)
         #expect(script.sleep(.seconds(135)) == [])

@@ -83,17 +83,6 @@ import Testing
         #expect(script.machine.status.userAction == challenge && script.machine.status.lastFailure?.status == 503)
     }
 
-    @Test func `it breaks a sequence of ambiguous refusals`() {
-        var script = MachineScript.calling(isShared: false)
-        let bare = TokenRefreshError(.ambiguous, status: 401)
-        for (waiter, error) in [(2, bare), (3, demand(challenge))] {
-            _ = script.respond(error, isStored: true)
-            _ = script.refresh(waiter, after: .seconds(30))
-        }
-        #expect(script.respond(bare).contains("3: stepUpRequired"))
-        #expect(script.state == "signed in ada")
-    }
-
     // MARK: Its end
 
     @Test func `it ends by a refresh, a sign-in, a step-up, and newer tokens of another process`() {
@@ -130,9 +119,7 @@ import Testing
             let expected = isPaused ? ["2: stepUpRequired"] : isShared ? ["lease"] : ["call g0"]
             #expect(script.refresh(2) == expected, "\(ago)")
         }
-    }
-
-    @Test func `a stored count that cannot be makes a pause of ten minutes, and is not counted out`() {
+        // A count that cannot be makes a pause of ten minutes, and is not counted out.
         let stored = TokenBundle.failed(
             .seconds(600), 601, at: MachineScript.start, status: 400, count: .max, stepUp: challenge)
         var script = MachineScript.started(with: stored)
