@@ -82,9 +82,10 @@ struct JSONLinesTests {
         let request = RequestSummary(HTTPRequestHead(url: url("https://example.com/export")))
         let lines = JSONLines<Article>(coding: .standard, limit: 1_000) {
             let body = HTTPBody(pull: {
-                throw NetworkError(
-                    .timedOut, reason: "slow", request: request, waitedFor: .responseBody, retryAfter: .seconds(3),
-                    attempt: 2, elapsed: .seconds(9))
+                var error = NetworkError(
+                    .timedOut, reason: "slow", waitedFor: .responseBody, retryAfter: .seconds(3))
+                (error.request, error.attempt, error.elapsed) = (request, 2, .seconds(9))
+                throw error
             })
             return HTTPTransportResponse(head: HTTPResponseHead(status: 200), body: body)
         }
