@@ -95,22 +95,6 @@ extension ScriptedRefreshHandler {
             }
         }
 
-        /// The server rotates and the response is lost: the call throws. An error without a status counts as a lost
-        /// response.
-        package static func rotateThenFail(_ error: any Error) -> Response {
-            Response { request, server in
-                _ = try server.refresh(request)
-                throw error
-            }
-        }
-
-        /// The server rotates, and sends the new refresh token with an empty access token.
-        package static let rotateWithoutAccessToken = Response { request, server in
-            var result = try server.refresh(request)
-            result.accessToken = ""
-            return result
-        }
-
         /// These tokens. The server is not called.
         public static func tokens(_ result: TokenRefreshResult) -> Response { Response { _, _ in result } }
 

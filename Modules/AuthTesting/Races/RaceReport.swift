@@ -24,9 +24,6 @@ public struct RaceReport: Sendable {
     /// The races, in the order in which they ran.
     public let entries: [Entry]
 
-    /// Whether every guarantee held.
-    package var isClean: Bool { entries.allSatisfy { $0.outcome == .holds } }
-
     /// The races that do not hold, in order.
     public var failures: [Entry] { entries.filter { $0.outcome != .holds } }
 
