@@ -34,8 +34,7 @@ struct LineSplitter {
     private mutating func read(_ piece: Data, into lines: inout [Data]) throws(NetworkError) {
         if let failure { throw failure }
         var rest = piece
-        while let length = rest.withUnsafeBytes({ $0.firstIndex(of: UInt8(ascii: "\n"), from: 0) }) {
-            let end = rest.startIndex + length
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
             try append(rest[..<end])
             lines += self.end()
             rest = rest[(end + 1)...]
@@ -59,33 +58,4 @@ struct LineSplitter {
         }
         if line.isEmpty { line = bytes } else { line.append(bytes) }
     }
-}
-
-/// The ends of the lines of an event stream in a piece: line feeds and carriage returns.
-///
-/// - Complexity: O(*n*) in the number of bytes, for all ends together.
-struct LineEnds {
-    /// The next line feed and the next carriage return; the number of bytes where there is none.
-    private var (feed, carriageReturn) = (-1, -1)
-
-    /// The next end at an index or after it, which must not become less from call to call. The bytes stay the same.
-    mutating func next(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
-        if feed < start { feed = bytes.firstIndex(of: UInt8(ascii: "\n"), from: start) ?? bytes.count }
-        if carriageReturn < start {
-            carriageReturn = bytes.firstIndex(of: UInt8(ascii: "\r"), from: start) ?? bytes.count
-        }
-        let end = min(feed, carriageReturn)
-        return end < bytes.count ? end : nil
-    }
-}
-
-extension UnsafeRawBufferPointer {
-    /// The first index from another one on at which there is a byte. The C library searches many bytes at once.
-    func firstIndex(of byte: UInt8, from start: Int) -> Int? {
-        guard let baseAddress, start < count else { return nil }
-        return memchr(baseAddress + start, Int32(byte), count - start).map { UnsafeRawPointer($0) - baseAddress }
-    }
-
-    /// The bytes from an index to the end.
-    func from(_ start: Int) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: self[start...]) }
 }
