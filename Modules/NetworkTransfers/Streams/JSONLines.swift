@@ -56,8 +56,6 @@ public struct JSONLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
         private var head: HTTPResponseHead?
         private var pieces: HTTPBody.AsyncIterator?
         private var splitter: LineSplitter
-        /// The lines that were read and not decoded yet, the next one last.
-        private var lines: [Data] = []
         private var isEnded = false
 
         fileprivate init(_ source: JSONLines) {
@@ -73,12 +71,12 @@ public struct JSONLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
         public mutating func next() async throws -> Value? {
             do {
                 while true {
-                    if let line = lines.popLast() { return try await JSONLines.decode(line, source.coding) }
+                    if let line = try splitter.next() { return try await JSONLines.decode(line, source.coding) }
                     guard !isEnded else { return nil }
                     try await readOn()
                 }
             } catch {
-                (isEnded, pieces, lines) = (true, nil, [])
+                (isEnded, pieces, splitter) = (true, nil, LineSplitter(limit: source.limit))
                 guard var failure = error as? NetworkError else {
                     throw try NetworkError(describing: error, otherwise: .decodingFailed)
                 }
@@ -96,15 +94,9 @@ public struct JSONLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
                 pieces = response.body.makeAsyncIterator()
                 return
             }
-            if let failure = splitter.failure { throw failure }
-            if let piece = try await pieces?.next() {
-                lines = try splitter.read(piece)
-                lines.reverse()
-            } else {
-                isEnded = true
-                pieces = nil
-                lines = splitter.end()
-            }
+            if let piece = try await pieces?.next() { return splitter.take(piece) }
+            (isEnded, pieces) = (true, nil)
+            splitter.end()
         }
     }
 
