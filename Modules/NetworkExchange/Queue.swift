@@ -1,30 +1,22 @@
 /// A first-in, first-out queue.
 ///
 /// - Complexity: Every operation is O(1), amortised.
-struct Queue<Element> {
-    private var elements: [Element?] = []
-    private var head = 0
+struct Queue<Element: Sendable>: Sendable {
+    private var added: [Element] = []
+    /// The first elements, the next one last.
+    private var leaving: [Element] = []
 
-    var isEmpty: Bool { head == elements.count }
+    var isEmpty: Bool { added.isEmpty && leaving.isEmpty }
 
     mutating func append(_ element: Element) {
-        elements.append(element)
+        added.append(element)
     }
 
     mutating func popFirst() -> Element? {
-        guard head < elements.count else { return nil }
-        let element = elements[head]
-        elements[head] = nil
-        head += 1
-        if head == elements.count {
-            elements.removeAll(keepingCapacity: head <= 64)
-            head = 0
-        } else if head >= 64, head * 2 >= elements.count {
-            elements.removeFirst(head)
-            head = 0
+        if leaving.isEmpty {
+            swap(&added, &leaving)
+            leaving.reverse()
         }
-        return element
+        return leaving.popLast()
     }
 }
-
-extension Queue: Sendable where Element: Sendable {}

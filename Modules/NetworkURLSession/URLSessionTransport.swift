@@ -32,8 +32,8 @@ public import NetworkExchange
 /// connection without a response, a request with a body keeps a core busy until the timeout and its head is sent a
 /// second time; a request without a body is silently sent twice. So there a request that has a body, or must not happen
 /// twice, has a session of its own, whose connection is new and used once. `Connection: close` would cost less, but
-/// some servers ignore it. A new session costs a few threads and files, so at most ``coldConnectionLimit`` of them
-/// exist at a time for calls to one origin. 1,000 such requests take 0.7 s on loopback and two cores.
+/// some servers ignore it. A new session costs a few threads and files, so at most 32 of them exist at a time for calls
+/// to one origin. 1,000 such requests take 0.7 s on loopback and two cores.
 ///
 /// **Queue.** Requests wait in this transport and not inside URLSession, where waiting for a connection counts as idle
 /// time: a burst to a slow server would time out unsent. The idle timeout counts from the end of the wait.
@@ -57,10 +57,10 @@ public final class URLSessionTransport: HTTPTransport {
     static let sessionTimeout: Duration = .seconds(7 * 24 * 60 * 60)
 
     /// The most cold connections to one origin at a time.
-    public static let coldConnectionLimit = 32
+    package static let coldConnectionLimit = 32
 
     /// The most requests at a time to an `https` origin, where one HTTP/2 connection carries many.
-    public static let multiplexedRequestsPerOrigin = 64
+    static let multiplexedRequestsPerOrigin = 64
 
     /// The most refreshes of tokens at a time, to one host.
     static let refreshesPerHost = 16

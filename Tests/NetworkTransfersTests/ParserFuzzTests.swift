@@ -38,8 +38,10 @@ struct ParserFuzzTests {
             units: ["{}\n", "\n", "x"]
         ) { data in
             var splitter = LineSplitter(limit: 1_000_000)
-            _ = try splitter.read(data)
-            _ = splitter.end()
+            splitter.take(data)
+            while try splitter.next() != nil {}
+            splitter.end()
+            _ = try splitter.next()
         },
         FuzzedParser(
             "Link", seeds: ["<https://a.example/?page=2>; rel=\"next\"; title*=UTF-8''a%20b, <b>; rel=prev"],

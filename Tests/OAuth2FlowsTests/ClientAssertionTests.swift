@@ -56,7 +56,7 @@ import Testing
     private func client(_ key: ClientKey, _ provider: LoopbackProvider, lifetime: Duration? = nil) -> OAuth2Client {
         .privateKey(
             id: "backend", key: key, issuer: provider.issuer, keyID: "key-1",
-            lifetime: lifetime ?? OAuth2Client.defaultAssertionLifetime, clock: clock)
+            lifetime: lifetime ?? .seconds(60), clock: clock)
     }
 
     /// A refresh that may start.

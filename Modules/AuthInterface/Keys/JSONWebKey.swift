@@ -5,7 +5,7 @@ public import struct Foundation.Data
 /// Other members of a key, such as `kid`, are not kept, and a private key has no place in it.
 public struct JSONWebKey: Sendable, Hashable, Codable {
     /// The type of the key, `EC` or `RSA` (RFC 7518 §6.1).
-    public let type: String
+    package let type: String
 
     /// The members that make the key, in the order of their names, as base64url or plain text: `crv`, `kty`, `x`, `y`,
     /// or `e`, `kty`, `n`.
@@ -34,7 +34,7 @@ public struct JSONWebKey: Sendable, Hashable, Codable {
     }
 
     /// A key of RSA (RFC 7518 §6.3.1). Both numbers have their highest byte first.
-    public static func rsa(modulus: Data, exponent: Data) -> JSONWebKey {
+    package static func rsa(modulus: Data, exponent: Data) -> JSONWebKey {
         JSONWebKey(type: "RSA", modulus: modulus.base64URL, exponent: exponent.base64URL)
     }
 

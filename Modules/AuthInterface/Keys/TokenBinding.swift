@@ -3,8 +3,8 @@ public import Foundation
 /// The key to which the tokens of a session are bound (DPoP, RFC 9449), and the last nonces of the servers.
 ///
 /// It is stored with the tokens. It holds no secret: the key is in a ``SigningKeyStore``, and a nonce is of no use
-/// without it. A class, so that a token that is bound to no key costs a request one word.
-public final class TokenBinding: Sendable, Codable {
+/// without it.
+public struct TokenBinding: Sendable, Hashable, Codable {
     /// The thumbprint of the key's public half (RFC 7638).
     public let thumbprint: String
 
@@ -16,16 +16,6 @@ public final class TokenBinding: Sendable, Codable {
         self.thumbprint = thumbprint
         self.nonces = nonces
     }
-}
-
-extension TokenBinding: Hashable {
-    /// Compares the keys and the nonces.
-    public static func == (first: TokenBinding, second: TokenBinding) -> Bool {
-        first === second || (first.thumbprint == second.thumbprint && first.nonces == second.nonces)
-    }
-
-    /// Hashes the thumbprint.
-    public func hash(into hasher: inout Hasher) { hasher.combine(thumbprint) }
 }
 
 extension TokenBinding: CustomStringConvertible {

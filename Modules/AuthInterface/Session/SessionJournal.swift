@@ -74,11 +74,11 @@ public struct SessionJournalEntry: Sendable, Hashable {
 /// The end of sessions that the store may not have taken: the next start, and every process that runs, completes it.
 public struct PendingSignOut: Sendable, Hashable, Codable {
     /// Every session up to this ordinal ends.
-    public var ordinal: SessionOrdinal { end.ordinal }
+    package var ordinal: SessionOrdinal { end.ordinal }
 
     /// Of the session with this ordinal, only tokens up to this generation end: those that a server has rejected.
     /// `nil`: all.
-    public let generation: Int?
+    package let generation: Int?
 
     /// The end as the store is to hold it: the reason and the date. Its session may not be known.
     private let end: SessionTombstone

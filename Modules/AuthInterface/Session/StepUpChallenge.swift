@@ -8,7 +8,7 @@
 /// Each text is one of the server's, and bounded: a longer one, or one that quotes a token of the call, is left out.
 public struct StepUpChallenge: Sendable, Hashable, Codable {
     /// The most bytes of each text: the whole is stored beside a failed refresh.
-    public static let maximumLength = 2_048
+    package static let maximumLength = 2_048
 
     /// What the server demands, as its error code. The set is open.
     public struct Demand: Sendable, Hashable, Codable, RawRepresentable, CustomStringConvertible {

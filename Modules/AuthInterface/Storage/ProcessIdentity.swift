@@ -36,7 +36,7 @@ public struct ProcessIdentity: Sendable, Hashable, Codable {
 
     /// Whether an identity is this process, or an engine in it. A store that records which processes have claimed its
     /// lease finds the owner of an intent by it.
-    public func includes(_ other: ProcessIdentity) -> Bool {
+    package func includes(_ other: ProcessIdentity) -> Bool {
         host == other.host && (process == other.process || other.process.hasPrefix(process + "."))
     }
 

@@ -7,7 +7,7 @@ public import Foundation
 public struct RefreshIntent: Sendable, Hashable, Codable {
     /// The key that every call with this refresh token carries until a response has been applied. It is a secret: a
     /// server returns the tokens for it.
-    public package(set) var idempotencyKey: String
+    package var idempotencyKey: String
 
     /// The engine that makes the call: its process, and a number.
     public package(set) var owner: ProcessIdentity
@@ -18,15 +18,15 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
     /// When the first call with this key was recorded, on the clock of the device. `nil`: this intent is its record.
     ///
     /// The response to a later one may be that of the first, with a token of that age.
-    public var firstDate: Date?
+    package var firstDate: Date?
 
     /// How long after ``date`` the owner may wait for the response: its own limit (rule 4 of the protocol). `nil`: an
     /// earlier version has recorded it.
-    public var longestCall: Duration?
+    package var longestCall: Duration?
 
     /// Whether the owner abandoned the call while it may still be under way (the owner was suspended, or the call
     /// passed its last limit).
-    public var isAbandoned: Bool
+    package var isAbandoned: Bool
 
     /// The lease under which the call is made, as its store names it: the locked file, or the number of a claim. `nil`
     /// where the store has no name for it.
@@ -38,39 +38,39 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
     ///
     /// Such a call is neither under way nor lost. Every process waits for the end of the pause, and may then call with
     /// the same key.
-    public var failure: Failure?
+    package var failure: Failure?
 
     /// A failure that every process observes, and the pause after it (G6).
-    public struct Failure: Sendable, Hashable, Codable {
+    package struct Failure: Sendable, Hashable, Codable {
         /// When the pause started, on the clock of the device.
-        public var date: Date
+        package var date: Date
 
         /// How long the pause lasts.
-        public var pause: Duration
+        package var pause: Duration
 
         /// Whether the response was a refusal that ends the session only when it is repeated (G4).
-        public var isAmbiguous: Bool
+        package var isAmbiguous: Bool
 
         /// The HTTP status of the response. `nil`: not known.
-        public var status: Int?
+        package var status: Int?
 
         /// The server's own error code.
-        public var serverCode: String?
+        package var serverCode: String?
 
         /// Whether the status alone says that a token is not accepted. `nil`: 401 does.
-        public var statusMeansExpired: Bool?
+        package var statusMeansExpired: Bool?
 
         /// When the first of several equal ambiguous refusals came. `nil`: with this one.
-        public var firstDate: Date?
+        package var firstDate: Date?
 
         /// How many equal ambiguous refusals, or demands that the user acts, there have been. `nil`: one.
-        public var count: Int?
+        package var count: Int?
 
         /// What the server demands of the user (G32): a process that finds it shows it without a call. `nil`: nothing.
-        public var stepUp: StepUpChallenge?
+        package var stepUp: StepUpChallenge?
 
         /// Creates a failure.
-        public init(
+        package init(
             date: Date,
             pause: Duration,
             isAmbiguous: Bool = false,
@@ -86,7 +86,7 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
     }
 
     /// Creates an intent.
-    public init(
+    package init(
         idempotencyKey: String,
         owner: ProcessIdentity,
         date: Date,

@@ -35,7 +35,7 @@ public final class StartPermit: Sendable {
     }
 
     /// The time left to start the call. Not positive: none.
-    public var timeLeft: Duration { deadline - clock.uptime }
+    package var timeLeft: Duration { deadline - clock.uptime }
 
     /// Says that ``start(isUnsent:)`` is called before a byte of the call is written. Called before the first wait.
     public func adopt() { state.withLock { $0.isAdopted = true } }
@@ -68,12 +68,7 @@ public final class StartPermit: Sendable {
     /// asked for a nonce (G34). Until the next ``handOver()`` or ``start(isUnsent:)`` no byte of it is written. Returns
     /// whether it may be made again. If not, the first call stays the last one.
     package func startOver() -> Bool {
-        let isInTime = timeLeft > .zero
-        return state.withLock { state in
-            guard isInTime, !state.isWithdrawn else { return false }
-            (state.isAdopted, state.isStarted, state.isUnsent) = (true, false, nil)
-            return true
-        }
+        use { ($0.isAdopted, $0.isStarted, $0.isUnsent) = (true, false, nil) }
     }
 
     /// What a withdrawal has found.

@@ -8,93 +8,57 @@ public import Foundation
 /// Descriptions, dumps and reflections of a bundle never contain a token.
 public struct TokenBundle: Sendable, Hashable, Codable {
     /// The token that requests carry.
-    public var accessToken: String { content.parts.accessToken }
+    public private(set) var accessToken: String
 
     /// The token that is exchanged for the next access token, if the server issued one.
-    public var refreshToken: String? { content.parts.refreshToken }
+    public private(set) var refreshToken: String?
 
     /// When the access token expires, on the server's clock as far as it is known. `nil`: not known.
-    public var expiresAt: Date? { content.parts.expiresAt }
+    public let expiresAt: Date?
 
     /// How far the server's clock was ahead of this device's when the bundle was received, in seconds. Zero if the
     /// server's clock was not known.
-    public var clockSkew: TimeInterval { content.parts.clockSkew }
+    public let clockSkew: TimeInterval
 
     /// The login these tokens belong to. A new sign-in has a new identity, even of the same user.
-    public var session: SessionID { content.parts.session }
+    public let session: SessionID
 
     /// How many refreshes lie between the sign-in (0) and this bundle.
-    public var generation: Int { content.parts.generation }
+    public private(set) var generation: Int
 
     /// When the call that brought the access token was sent, on the same clock as ``expiresAt``. `nil`: not known.
     ///
     /// With ``expiresAt`` it gives the token's ``lifetime``, which decides when the token is refreshed in every process
     /// that uses it (G3).
-    public var receivedAt: Date? { content.parts.receivedAt }
+    public let receivedAt: Date?
 
     /// When the session was signed in, on the clock of the device that did it. `nil`: not known.
     ///
     /// It stays the same when the tokens are refreshed.
-    public var signedInAt: Date? { content.parts.signedInAt }
+    public let signedInAt: Date?
 
-    /// Of two sessions it says which one was signed in later. It stays the same when the tokens are refreshed. A bundle
-    /// of an earlier version has the ordinal of its ``signedInAt``, or ``SessionOrdinal/unknown``.
-    public var ordinal: SessionOrdinal { content.parts.ordinal ?? begunAt.map { SessionOrdinal(at: $0) } ?? .unknown }
-
-    /// When the session was signed in, on the device's clock. A bundle of an earlier version says it until its first
-    /// refresh, if its token has a known lifetime. `nil`: not known.
-    private var begunAt: Date? {
-        if let signedInAt { return signedInAt }
-        return generation == 0 ? receivedAt.map { $0 - clockSkew } : nil
-    }
+    /// The ordinal as it is stored. `nil`: none.
+    package private(set) var storedOrdinal: SessionOrdinal?
 
     /// Whose tokens they are. `nil`: not known. It stays the same when the tokens are refreshed (G31).
-    public var subject: TokenSubject? { content.parts.subject }
+    public let subject: TokenSubject?
 
     /// The scope of the access token, separated by spaces (RFC 6749 §3.3). `nil`: not known.
-    public var scope: String? { content.parts.scope }
+    public let scope: String?
 
     /// The intent of the refresh that was about to be made with ``refreshToken`` when the bundle was stored. `nil`:
     /// none.
-    public var refreshIntent: RefreshIntent? { content.parts.refreshIntent }
+    public private(set) var refreshIntent: RefreshIntent?
 
     /// The key to which the tokens are bound (DPoP, RFC 9449), with the last nonces of the servers. `nil`: none.
-    public var binding: TokenBinding? { content.parts.binding }
+    public let binding: TokenBinding?
 
-    /// What the copies of a bundle share: a copy counts one reference, and moves one word.
-    private let content: Content
-
-    private final class Content: Hashable, Sendable {
-        let parts: Parts
-
-        init(_ parts: Parts) { self.parts = parts }
-
-        static func == (first: Content, second: Content) -> Bool { first === second || first.parts == second.parts }
-
-        func hash(into hasher: inout Hasher) { hasher.combine(parts) }
-    }
-
-    private struct Parts: Hashable, Sendable, Codable {
-        var accessToken: String
-        var refreshToken: String?
-        let expiresAt: Date?
-        let clockSkew: TimeInterval
-        let session: SessionID
-        var generation: Int
-        let receivedAt: Date?
-        var signedInAt: Date?
-        var ordinal: SessionOrdinal?
-        let subject: TokenSubject?
-        let scope: String?
-        var refreshIntent: RefreshIntent?
-        let binding: TokenBinding?
-
-        enum CodingKeys: String, CodingKey {
-            case accessToken, refreshToken, expiresAt, clockSkew, session, generation, receivedAt, signedInAt, binding
-            case subject, scope, ordinal
-            // The name in stored data.
-            case refreshIntent = "pendingRefresh"
-        }
+    private enum CodingKeys: String, CodingKey {
+        case accessToken, refreshToken, expiresAt, clockSkew, session, generation, receivedAt, signedInAt, binding
+        case subject, scope
+        case storedOrdinal = "ordinal"
+        // The name in stored data.
+        case refreshIntent = "pendingRefresh"
     }
 
     /// Creates a bundle from its parts.
@@ -113,31 +77,38 @@ public struct TokenBundle: Sendable, Hashable, Codable {
         scope: String? = nil,
         ordinal: SessionOrdinal? = nil
     ) {
-        content = Content(
-            Parts(
-                accessToken: accessToken, refreshToken: refreshToken, expiresAt: expiresAt, clockSkew: clockSkew,
-                session: session, generation: generation, receivedAt: receivedAt, signedInAt: signedInAt,
-                ordinal: ordinal, subject: subject, scope: scope, refreshIntent: refreshIntent, binding: binding))
+        self.accessToken = accessToken
+        self.refreshToken = refreshToken
+        self.expiresAt = expiresAt
+        self.clockSkew = clockSkew
+        self.session = session
+        self.generation = generation
+        self.receivedAt = receivedAt
+        self.refreshIntent = refreshIntent
+        self.signedInAt = signedInAt
+        self.binding = binding
+        self.subject = subject
+        self.scope = scope
+        storedOrdinal = ordinal
     }
-
-    /// Decodes a bundle. Fields of other versions are ignored.
-    ///
-    /// - Throws: `DecodingError` when a field is missing or invalid.
-    public init(from decoder: any Decoder) throws { self.init(try Parts(from: decoder)) }
-
-    /// Encodes a bundle.
-    ///
-    /// - Throws: What the encoder throws.
-    public func encode(to encoder: any Encoder) throws { try content.parts.encode(to: encoder) }
 
     /// The bundle with other parts.
-    private func changed(_ change: (inout Parts) -> Void) -> TokenBundle {
-        var parts = content.parts
-        change(&parts)
-        return TokenBundle(parts)
+    private func changed(_ change: (inout TokenBundle) -> Void) -> TokenBundle {
+        var copy = self
+        change(&copy)
+        return copy
     }
 
-    private init(_ parts: Parts) { content = Content(parts) }
+    /// Of two sessions it says which one was signed in later. It stays the same when the tokens are refreshed. A bundle
+    /// of an earlier version has the ordinal of its ``signedInAt``, or ``SessionOrdinal/unknown``.
+    public var ordinal: SessionOrdinal { storedOrdinal ?? begunAt.map { SessionOrdinal(at: $0) } ?? .unknown }
+
+    /// When the session was signed in, on the device's clock. A bundle of an earlier version says it until its first
+    /// refresh, if its token has a known lifetime. `nil`: not known.
+    private var begunAt: Date? {
+        if let signedInAt { return signedInAt }
+        return generation == 0 ? receivedAt.map { $0 - clockSkew } : nil
+    }
 
     /// How long the access token is valid from ``receivedAt`` on. `nil` if one of the two instants is not known, or
     /// their difference is not a plausible lifetime.
@@ -170,10 +141,7 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     package func moved(to generation: Int) -> TokenBundle { changed { $0.generation = generation } }
 
     /// The same tokens with the ordinal that is known of their session: an earlier version drops it when it refreshes.
-    package func with(ordinal: SessionOrdinal) -> TokenBundle { changed { $0.ordinal = ordinal } }
-
-    /// The ordinal as it is stored. `nil`: none.
-    package var storedOrdinal: SessionOrdinal? { content.parts.ordinal }
+    package func with(ordinal: SessionOrdinal) -> TokenBundle { changed { $0.storedOrdinal = ordinal } }
 
     /// The plausible generations: 2^48 are enough for a refresh every millisecond for 8,900 years, and none of them
     /// overflows when the next one is counted. Where an `Int` has 32 bits, as on a watch, all it has.
@@ -193,7 +161,7 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     }
 
     /// Whether both bundles belong to one session and this one came later.
-    public func supersedes(_ other: TokenBundle) -> Bool {
+    package func supersedes(_ other: TokenBundle) -> Bool {
         session == other.session && generation > other.generation
     }
 

@@ -36,7 +36,7 @@ public struct TokenRefreshResult: Sendable, Hashable {
 
     /// Why the id token beside the tokens says nothing: its check has failed, or could not be made. The engine reports
     /// it. It must not contain a secret.
-    public var idTokenProblem: String?
+    package var idTokenProblem: String?
 
     /// The scope of the access token, separated by spaces (RFC 6749 §3.3). `nil`: the one that was asked for
     /// (RFC 6749 §5.1).
@@ -48,11 +48,11 @@ public struct TokenRefreshResult: Sendable, Hashable {
 
     /// The expiry as the server wrote it, if it was ignored because it cannot be placed in time. The engine reports it.
     /// It must not contain a secret.
-    public var unreadExpiry: String?
+    package var unreadExpiry: String?
 
     /// Why the response has no usable access token, where it has a refresh token alone: the type of the token that
     /// came, or the names of the members. The engine reports it. It must not contain a secret.
-    public var accessTokenProblem: String?
+    package var accessTokenProblem: String?
 
     /// Creates a result.
     public init(

@@ -8,7 +8,7 @@
 /// It is no secret, and it is personal data: descriptions do not show the identifier.
 public struct TokenSubject: Sendable, Hashable, Codable {
     /// The most bytes of each part.
-    public static let maximumLength = 2_048
+    package static let maximumLength = 2_048
 
     /// Who names the user, such as `https://accounts.example.com`. Compared byte by byte.
     public let issuer: String
@@ -16,7 +16,7 @@ public struct TokenSubject: Sendable, Hashable, Codable {
     /// The user, as the issuer names it. Compared byte by byte.
     public let id: String
 
-    /// Creates a subject. It is `nil` when a part is empty, or has more than ``maximumLength`` bytes.
+    /// Creates a subject. It is `nil` when a part is empty, or has more than 2,048 bytes.
     public init?(issuer: String, id: String) {
         guard [issuer, id].allSatisfy({ !$0.isEmpty && $0.utf8.count <= Self.maximumLength }) else { return nil }
         (self.issuer, self.id) = (issuer, id)

@@ -1,13 +1,13 @@
-public import AuthInterface
+package import AuthInterface
 import ConcurrencyPrimitives
 import ContractTesting
-public import Foundation
+package import Foundation
 
 /// A ``RefreshBackend`` that is an HTTP server on a free loopback port, so that a handler is checked as it ships.
 ///
 /// `TokenRefreshHandlerContract.check(_:timeLimit:makeHandler:)` makes one for each rule. It takes every path, closes
 /// connections as real servers do, and tolerates what the handler's `replayTolerance` declares.
-public final class LoopbackRefreshBackend<Handler: TokenRefreshHandler>: KeyRecordingRefreshBackend,
+package final class LoopbackRefreshBackend<Handler: TokenRefreshHandler>: KeyRecordingRefreshBackend,
     RedirectingRefreshBackend
 {
     private struct State {
@@ -18,7 +18,7 @@ public final class LoopbackRefreshBackend<Handler: TokenRefreshHandler>: KeyReco
     }
 
     /// The handler under test.
-    public let handler: Handler
+    package let handler: Handler
 
     private let server: LoopbackServer
     /// Where redirects to another origin lead.
@@ -29,7 +29,7 @@ public final class LoopbackRefreshBackend<Handler: TokenRefreshHandler>: KeyReco
     /// it accepts the repeated refresh tokens that the handler declares.
     ///
     /// - Throws: `POSIXError` when no port is available; the errors of `makeHandler`.
-    public init(
+    package init(
         _ dialect: RefreshDialect = .rest,
         tolerating tolerance: ReplayTolerance? = nil,
         makeHandler: (URL) throws -> Handler
@@ -76,19 +76,19 @@ public final class LoopbackRefreshBackend<Handler: TokenRefreshHandler>: KeyReco
     var followers: Int { state.withLock { $0.followers } }
 
     /// Starts a session.
-    public func signIn() -> TokenRefreshResult { state.withLock { $0.tokens }.signIn() }
+    package func signIn() -> TokenRefreshResult { state.withLock { $0.tokens }.signIn() }
 
     /// Sets the response to every call from now on. It knows all responses.
-    public func respond(with response: RefreshBackendResponse) -> Bool {
+    package func respond(with response: RefreshBackendResponse) -> Bool {
         state.withLock { $0.response = response }
         return true
     }
 
     /// The login in an access token; `nil` for a token of another server.
-    public func session(of accessToken: String) -> String? { RotatingTokenServer.login(of: accessToken) }
+    package func session(of accessToken: String) -> String? { RotatingTokenServer.login(of: accessToken) }
 
     /// The idempotency keys of the calls so far, in order; `nil` for a call without one.
-    public func receivedKeys() -> [String?] { state.withLock { $0.receivedKeys } }
+    package func receivedKeys() -> [String?] { state.withLock { $0.receivedKeys } }
 }
 
 /// A call to the server of a ``LoopbackRefreshBackend``.

@@ -1,7 +1,8 @@
 public import AuthInterface
 public import Foundation
 
-/// How an authorization server reads a refresh call and writes its JSON responses, for ``LoopbackRefreshBackend``.
+/// How an authorization server reads a refresh call and writes its JSON responses, for the server of
+/// ``TokenRefreshHandlerContract/check(_:timeLimit:makeHandler:)``.
 ///
 /// ```swift
 /// extension RefreshDialect {

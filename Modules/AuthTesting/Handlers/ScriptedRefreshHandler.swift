@@ -50,7 +50,7 @@ public final class ScriptedRefreshHandler: TokenRefreshHandler {
     public var calls: [Call] { state.withLock { $0.calls } }
 
     /// The largest number of concurrent calls. More than one breaks single flight.
-    public var mostAtOnce: Int { state.withLock { $0.mostAtOnce } }
+    package var mostAtOnce: Int { state.withLock { $0.mostAtOnce } }
 
     /// The scripted responses that no call has used yet.
     public var leftovers: [Response] { state.withLock { $0.responses } }
@@ -87,28 +87,12 @@ extension ScriptedRefreshHandler {
 
         /// The server rotates immediately, and its response arrives when a gate opens. A cancellation of the call loses
         /// the response, unless it is ignored.
-        public static func rotateThenHold(at gate: Gate, ignoresCancellation: Bool = false) -> Response {
+        package static func rotateThenHold(at gate: Gate, ignoresCancellation: Bool = false) -> Response {
             Response { request, server in
                 let result = try server.refresh(request)
                 if ignoresCancellation { await gate.pass() } else { try await gate.passUnlessCancelled() }
                 return result
             }
-        }
-
-        /// The server rotates and the response is lost: the call throws. An error without a status counts as a lost
-        /// response.
-        public static func rotateThenFail(_ error: any Error) -> Response {
-            Response { request, server in
-                _ = try server.refresh(request)
-                throw error
-            }
-        }
-
-        /// The server rotates, and sends the new refresh token with an empty access token.
-        public static let rotateWithoutAccessToken = Response { request, server in
-            var result = try server.refresh(request)
-            result.accessToken = ""
-            return result
         }
 
         /// These tokens. The server is not called.

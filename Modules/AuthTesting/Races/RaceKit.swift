@@ -49,17 +49,15 @@ public enum RaceKit {
         timeLimit: Duration
     ) async -> RaceReport.Outcome {
         // Not a task group: that would wait for a subject that never returns.
-        let (outcomes, outcome) = AsyncStream.makeStream(of: RaceReport.Outcome.self)
+        let ending = Race<RaceReport.Outcome>()
         let race = Task {
             do {
                 try await scenario.experiment(trial)
-                outcome.yield(.holds)
+                ending.end(.holds)
             } catch let error as RuleBroken {
-                outcome.yield(.broken(error.observed))
-            } catch is CancellationError where Task.isCancelled {
-                outcome.yield(.hung(trial.step))
+                ending.end(.broken(error.observed))
             } catch {
-                outcome.yield(.broken("while \(trial.step): \(error)"))
+                ending.end(.broken("while \(trial.step): \(error)"))
             }
         }
         let timer = Task {
@@ -67,11 +65,12 @@ public enum RaceKit {
             try await clock.sleep(until: clock.uptime + timeLimit)
             // On a busy machine, tasks that can still make progress do so first.
             for _ in 0..<turns { await Task.yield() }
-            outcome.yield(.hung(trial.step))
+            ending.end(.hung(trial.step))
         }
-        let first = await outcomes.first { _ in true }
-        timer.cancel()
-        race.cancel()
-        return first ?? .hung(trial.step)
+        defer {
+            timer.cancel()
+            race.cancel()
+        }
+        return await ending.value()
     }
 }

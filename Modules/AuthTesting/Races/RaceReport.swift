@@ -24,14 +24,11 @@ public struct RaceReport: Sendable {
     /// The races, in the order in which they ran.
     public let entries: [Entry]
 
-    /// Whether every guarantee held.
-    package var isClean: Bool { entries.allSatisfy { $0.outcome == .holds } }
-
     /// The races that do not hold, in order.
     public var failures: [Entry] { entries.filter { $0.outcome != .holds } }
 
     /// The outcome of one race; `nil` if it did not run.
-    public func outcome(of scenario: RaceScenario) -> Outcome? {
+    package func outcome(of scenario: RaceScenario) -> Outcome? {
         entries.first { $0.scenario == scenario }?.outcome
     }
 }

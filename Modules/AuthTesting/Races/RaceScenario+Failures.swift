@@ -11,7 +11,7 @@ extension RaceScenario {
     }
 
     /// A failing server gets one refresh for each waiter, one after the other.
-    public static let failureShared = RaceScenario("G6", "all waiters share one failure, and the session stays") {
+    package static let failureShared = RaceScenario("G6", "all waiters share one failure, and the session stays") {
         trial in
         let old = try await trial.signIn()
         // A long pause: on a busy machine some callers are late. They must fail with the pause, and not wait for a
@@ -28,7 +28,7 @@ extension RaceScenario {
     }
 
     /// Every refused request calls the failing server again, at once.
-    public static let pauseAfterFailure = RaceScenario("G6", "after a failed refresh, the next one waits") { trial in
+    package static let pauseAfterFailure = RaceScenario("G6", "after a failed refresh, the next one waits") { trial in
         var old = try await trial.signIn()
         let unavailable: [TokenRefreshError] = [
             .init(.unavailable, status: 503), .init(.unavailable, retryAfter: .seconds(60), status: 429),
@@ -53,7 +53,7 @@ extension RaceScenario {
     }
 
     /// Any 4xx counts as a rejection.
-    public static let tooManyRequests = RaceScenario("G4", "only a rejection ends the session") { trial in
+    package static let tooManyRequests = RaceScenario("G4", "only a rejection ends the session") { trial in
         let old = try await trial.signIn()
         let failures: [any Error] = [
             Status(code: 429), Status(code: 408), TokenRefreshError(.unavailable, retryAfter: .seconds(5)),
@@ -70,7 +70,7 @@ extension RaceScenario {
     }
 
     /// A token that is only in memory is lost at the next launch.
-    public static let storedFirst = RaceScenario("G11", "new tokens are stored before a request uses them") { trial in
+    package static let storedFirst = RaceScenario("G11", "new tokens are stored before a request uses them") { trial in
         let old = try await trial.signIn()
         let gate = trial.gate()
         let saves = trial.scene.store.calls(.save)
@@ -87,7 +87,7 @@ extension RaceScenario {
     }
 
     /// A new refresh token is dropped when its save fails.
-    public static let storeFails = RaceScenario("G11", "tokens that cannot be stored are used, and stored later") {
+    package static let storeFails = RaceScenario("G11", "tokens that cannot be stored are used, and stored later") {
         trial in
         let old = try await trial.signIn()
         trial.scene.store.fail(.save)
@@ -100,7 +100,7 @@ extension RaceScenario {
     }
 
     /// A store's read error counts as *no session*.
-    public static let storeCannotSay = RaceScenario("G14", "an unavailable store does not end the session") { trial in
+    package static let storeCannotSay = RaceScenario("G14", "an unavailable store does not end the session") { trial in
         let stored = TokenBundle.fixture()
         await trial.scene.store.base.save(stored)
         trial.scene.store.fail(.load)

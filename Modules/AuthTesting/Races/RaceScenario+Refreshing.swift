@@ -7,7 +7,7 @@ extension RaceScenario {
     static let cancellation = [starterCancelled, allCancelled]
 
     /// An actor that awaits without storing its task is re-entered by every caller.
-    public static let singleFlight = RaceScenario("G1", "1,000 refusals at once cause one refresh") { trial in
+    package static let singleFlight = RaceScenario("G1", "1,000 refusals at once cause one refresh") { trial in
         let old = try await trial.signIn()
         let (callers, gate) = try await trial.holdRefresh(of: old, times: 1_000)
         gate.open()
@@ -15,7 +15,7 @@ extension RaceScenario {
     }
 
     /// As ``singleFlight``, when the clock shows the expiry before the server does.
-    public static let expiredTogether = RaceScenario("G1", "1,000 requests with an expired token cause one refresh") {
+    package static let expiredTogether = RaceScenario("G1", "1,000 requests with an expired token cause one refresh") {
         trial in
         _ = try await trial.signIn()
         trial.scene.clock.advance(by: .seconds(86_400))
@@ -26,7 +26,7 @@ extension RaceScenario {
     }
 
     /// Request B was sent with the old token, and is refused after the refresh of request A.
-    public static let lateRefusal = RaceScenario(
+    package static let lateRefusal = RaceScenario(
         "G2", "a refusal that arrives after the refresh causes no second refresh"
     ) { trial in
         let old = try await trial.signIn()
@@ -36,7 +36,7 @@ extension RaceScenario {
     }
 
     /// A server that refuses a token it has just issued refuses the next one too.
-    public static let loopBreaker = RaceScenario("G10", "a fresh token that is refused causes no loop of refreshes") {
+    package static let loopBreaker = RaceScenario("G10", "a fresh token that is refused causes no loop of refreshes") {
         trial in
         let old = try await trial.signIn()
         try await trial.expect(trial.refuse(old), toGet: RaceTrial.refreshed)
@@ -47,7 +47,7 @@ extension RaceScenario {
     }
 
     /// A refresh without a response must not hang the app, and a late response holds the only valid refresh token.
-    public static let hungRefresh = RaceScenario("G8", "a hung refresh fails its waiters; its late response is kept") {
+    package static let hungRefresh = RaceScenario("G8", "a hung refresh fails its waiters; its late response is kept") {
         trial in
         let old = try await trial.signIn()
         let (callers, gate) = try await trial.holdRefresh(of: old) { .rotateThenHold(at: $0) }
@@ -66,7 +66,7 @@ extension RaceScenario {
     }
 
     /// The view that started the refresh has disappeared.
-    public static let starterCancelled = RaceScenario(
+    package static let starterCancelled = RaceScenario(
         "G7", "a cancellation of the caller that started the refresh fails no other caller"
     ) { trial in
         let old = try await trial.signIn()
@@ -82,7 +82,7 @@ extension RaceScenario {
     }
 
     /// The server has rotated. If the result is dropped, the session is lost.
-    public static let allCancelled = RaceScenario("G7", "when all callers are cancelled, the new tokens are kept") {
+    package static let allCancelled = RaceScenario("G7", "when all callers are cancelled, the new tokens are kept") {
         trial in
         let old = try await trial.signIn()
         let (callers, gate) = try await trial.holdRefresh(of: old) { .rotateThenHold(at: $0) }

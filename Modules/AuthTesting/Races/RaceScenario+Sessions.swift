@@ -7,7 +7,7 @@ extension RaceScenario {
     static let sessions = [logoutMeanwhile, loginMeanwhile, rejectionOfEarlierSession, requestOfEarlierSession]
 
     /// The server rejects the refresh token. Every waiter fails, and the user is notified once.
-    public static let oneEnding = RaceScenario(
+    package static let oneEnding = RaceScenario(
         "G5", "a rejected session ends once, with any number of waiting requests"
     ) { trial in
         let old = try await trial.signIn()
@@ -27,7 +27,7 @@ extension RaceScenario {
     }
 
     /// Tokens of a signed-out user return.
-    public static let logoutMeanwhile = RaceScenario("G9", "a logout during a refresh is final") { trial in
+    package static let logoutMeanwhile = RaceScenario("G9", "a logout during a refresh is final") { trial in
         let old = try await trial.signIn()
         let (callers, gate) = try await trial.holdRefresh(of: old)
         trial.at("signing out during the refresh")
@@ -43,7 +43,7 @@ extension RaceScenario {
     }
 
     /// The first user's refresh overwrites the second user's session.
-    public static let loginMeanwhile = RaceScenario("G9", "the result of a refresh does not overwrite a later login") {
+    package static let loginMeanwhile = RaceScenario("G9", "the result of a refresh does not overwrite a later login") {
         trial in
         let old = try await trial.signIn("ada")
         let (callers, gate) = try await trial.holdRefresh(of: old)
@@ -58,8 +58,9 @@ extension RaceScenario {
     }
 
     /// The second user is signed out because the first user's session was rejected.
-    public static let rejectionOfEarlierSession = RaceScenario("G9", "a rejection of one session does not end the next")
-    { trial in
+    package static let rejectionOfEarlierSession = RaceScenario(
+        "G9", "a rejection of one session does not end the next"
+    ) { trial in
         let old = try await trial.signIn("ada")
         let (callers, gate) = try await trial.holdRefresh(of: old) {
             .held(at: $0, then: .failure(TokenRefreshError.rejected))
@@ -73,7 +74,7 @@ extension RaceScenario {
     }
 
     /// The first user's order is placed as the second user's.
-    public static let requestOfEarlierSession = RaceScenario("G23", "a request is never sent again as another user") {
+    package static let requestOfEarlierSession = RaceScenario("G23", "a request is never sent again as another user") {
         trial in
         let old = try await trial.signIn("ada")
         trial.at("signing out")

@@ -21,12 +21,9 @@ public struct RaceScenario: Sendable {
     public static let all: [RaceScenario] = refreshing + cancellation + endings + sessions + failures + stores
 }
 
-extension RaceScenario: Hashable, CustomStringConvertible {
+extension RaceScenario: Equatable, CustomStringConvertible {
     /// Compares the names of two races.
     public static func == (lhs: RaceScenario, rhs: RaceScenario) -> Bool { lhs.name == rhs.name }
-
-    /// Hashes the name.
-    public func hash(into hasher: inout Hasher) { hasher.combine(name) }
 
     /// The guarantee and the name.
     public var description: String { "\(guarantee): \(name)" }

@@ -1,4 +1,4 @@
-public import AuthInterface
+package import AuthInterface
 import ConcurrencyPrimitives
 
 /// Keeps several calls with one session: the pages of a list, the reconnections of a stream, the parts of a download.
@@ -12,7 +12,7 @@ public final class SessionContinuity: Sendable {
     public init() {}
 
     /// The session of the calls. `nil`: none has carried a token.
-    public var session: SessionID? { state.withLock { $0 } }
+    package var session: SessionID? { state.withLock { $0 } }
 
     /// Takes the session of the first call.
     func join(_ session: SessionID) -> SessionID {

@@ -162,9 +162,6 @@ public struct HTTPBody: Sendable {
 }
 
 extension HTTPBody: AsyncSequence {
-    /// A piece of the body.
-    public typealias Element = Data
-
     /// Starts reading. Of a body that is read once, a second iterator throws when it is used.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 

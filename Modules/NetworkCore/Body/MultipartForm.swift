@@ -137,8 +137,6 @@ struct MultipartEncoder {
 
     /// The pieces of a form, files in pieces of 64 KB.
     private struct Pieces: AsyncSequence {
-        typealias Element = Data
-
         let segments: [Segment]
 
         func makeAsyncIterator() -> Iterator { Iterator(segments: segments) }

@@ -111,8 +111,7 @@ struct CallState: Sendable {
 
     /// What may be shown of the last request to observers. The target of a redirect may quote any secret of the call.
     var summary: RequestSummary {
-        if isRedirected { return RequestSummary(head, redaction, of: message) }
-        return RequestSummary(head, secretsOfPath.isEmpty ? .standard : Redaction(secrets: secretsOfPath))
+        RequestSummary(head, isRedirected ? redaction : Redaction(secrets: secretsOfPath), of: message)
     }
 
     /// Converts any error of an attempt to an error of the call, with the last request, the attempt and the elapsed

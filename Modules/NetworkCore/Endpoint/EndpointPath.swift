@@ -29,7 +29,7 @@ public struct EndpointPath: Sendable, Hashable {
     package let secrets: [String]
 
     /// What may be shown of the path.
-    var redaction: Redaction { secrets.isEmpty ? .standard : Redaction(secrets: secrets) }
+    var redaction: Redaction { Redaction(secrets: secrets) }
 
     /// Creates a path that is known only at run time, read as a literal is: `/` separates segments, and every other
     /// character that is not allowed in a path is percent-encoded.

@@ -12,7 +12,7 @@ public import struct Foundation.Data
 /// Descriptions and dumps contain no token, no header value and no body (G17).
 public struct NetworkError: Error, Sendable {
     /// The most bytes of a response that an error keeps: 64 KiB.
-    public static let maximumBodyLength = 64 * 1_024
+    package static let maximumBodyLength = 64 * 1_024
 
     /// What went wrong.
     public let code: Code
@@ -29,8 +29,8 @@ public struct NetworkError: Error, Sendable {
     /// What happened, for a developer, without a secret.
     public package(set) var reason: String?
 
-    /// The body of the response, as the server sent it: at most ``maximumBodyLength`` bytes of one that was refused or
-    /// could not be read. No description shows it; see ``decode(_:)``.
+    /// The body of the response, as the server sent it: at most 64 KiB of one that was refused or could not be read. No
+    /// description shows it; see ``decode(_:)``.
     public package(set) var body: Data?
 
     /// The length of the whole body in bytes.
@@ -58,7 +58,7 @@ public struct NetworkError: Error, Sendable {
     public package(set) var stepUp: StepUpChallenge?
 
     /// The number of the attempt that failed, from 1. 0: no attempt was made.
-    public package(set) var attempt: Int
+    public package(set) var attempt = 0
 
     /// The time from the start of the call to its failure.
     public package(set) var elapsed: Duration?
@@ -71,26 +71,20 @@ public struct NetworkError: Error, Sendable {
     public init(
         _ code: Code,
         reason: String? = nil,
-        request: RequestSummary? = nil,
         response: HTTPResponseHead? = nil,
         serverError: ServerError? = nil,
         waitedFor: Wait? = nil,
         retryAfter: Duration? = nil,
-        attempt: Int = 0,
-        elapsed: Duration? = nil,
         cause: (any Error)? = nil,
         stepUp: StepUpChallenge? = nil
     ) {
         self.code = code
         self.stepUp = stepUp
         self.reason = reason
-        self.request = request
         self.response = response
         self.serverError = serverError
         self.waitedFor = waitedFor
         self.retryAfter = retryAfter
-        self.attempt = attempt
-        self.elapsed = elapsed
         self.cause = cause
     }
 

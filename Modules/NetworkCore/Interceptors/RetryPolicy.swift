@@ -53,7 +53,7 @@ public struct RetryPolicy: RequestInterceptor {
     public var budget = RetryBudget()
 
     /// Returns random numbers in `0..<1`.
-    public var random: @Sendable () -> Double = { Double.random(in: 0..<1) }
+    package var random: @Sendable () -> Double = { Double.random(in: 0..<1) }
 
     /// Creates a policy with a new budget.
     public init(attempts: Int = 3, baseDelay: Duration = .milliseconds(500)) {

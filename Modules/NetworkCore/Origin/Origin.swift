@@ -12,12 +12,12 @@ public struct Origin: Sendable, Hashable {
     public let port: Int
 
     /// The longest name of a host, in bytes (RFC 1035 §2.3.4).
-    public static let longestHost = 253
+    package static let longestHost = 253
 
     /// Creates the origin of a URL. `nil`: the URL is not http or https, or no server can have its host or port.
     ///
     /// Libraries below a transport read such a URL in different ways, or end the process. So a host is a name of at
-    /// most ``longestHost`` bytes or an address, without percent-encoding or a zone (RFC 6874), and a port is 1 to
+    /// most 253 bytes or an address, without percent-encoding or a zone (RFC 6874), and a port is 1 to
     /// 65,535.
     public init?(_ url: URL) {
         if let plain = Self(plain: url.absoluteString) {
@@ -116,9 +116,9 @@ extension Origin {
 }
 
 /// Which origins may receive tokens (G15), and which may be reached over plain http (G16).
-public struct OriginPolicy: Sendable, Hashable {
+package struct OriginPolicy: Sendable {
     /// Whether tokens may be sent to a URL.
-    public enum Decision: Sendable, Hashable {
+    package enum Decision: Sendable {
         /// Tokens may be sent.
         case allowed
 
@@ -129,25 +129,18 @@ public struct OriginPolicy: Sendable, Hashable {
         case cleartext
     }
 
-    /// The origins that may receive tokens.
-    public let allowed: Set<Origin>
+    private let allowed: Set<Origin>
+    private let cleartextExceptions: Set<Origin>
 
-    /// The origins that may be reached over plain http, in addition to loopback.
-    public let cleartextExceptions: Set<Origin>
-
-    /// Creates a policy.
-    public init(allowed: Set<Origin>, cleartextExceptions: Set<Origin> = []) {
+    /// Creates a policy. The exceptions may be reached over plain http, in addition to loopback.
+    package init(allowed: Set<Origin>, cleartextExceptions: Set<Origin> = []) {
         self.allowed = allowed
         self.cleartextExceptions = cleartextExceptions
     }
 
-    /// Decides whether tokens may be sent to a URL.
-    public func decision(for url: URL) -> Decision {
-        Origin(url).map { decision(for: $0) } ?? .foreign
-    }
-
-    func decision(for origin: Origin) -> Decision {
-        guard allowed.contains(origin) else { return .foreign }
+    /// Decides whether tokens may be sent to an origin. `nil` is that of a URL without one.
+    package func decision(for origin: Origin?) -> Decision {
+        guard let origin, allowed.contains(origin) else { return .foreign }
         return origin.allowsRequests(cleartextExceptions: cleartextExceptions) ? .allowed : .cleartext
     }
 }

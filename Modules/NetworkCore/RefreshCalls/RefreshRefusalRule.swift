@@ -12,7 +12,7 @@ public import AuthInterface
 /// that is `null`, `false`, 0 or empty is no code. Of several rules that match, the first of this list decides:
 ///
 /// 1. ``neverEnds(_:)``;
-/// 2. a rule with a ``text`` or a ``resource``;
+/// 2. a rule with a text or a resource;
 /// 3. what is built in: a demand that the user acts (G32), and the codes of a wrong client or call, and of a server
 ///    that is busy, which end nothing;
 /// 4. the other rules.
@@ -21,23 +21,23 @@ public struct RefreshRefusalRule: Sendable, Hashable {
     public static let usualStatuses: Set<Int> = [400, 401, 403]
 
     /// What the response means: `rejected`, `ambiguous`, `unavailable` or `userActionRequired`.
-    public let verdict: TokenRefreshError.Code
+    let verdict: TokenRefreshError.Code
 
     /// The codes, compared without regard to case.
-    public let codes: Set<String>
+    let codes: Set<String>
 
     /// Where the codes are: members, such as `error`, `error.message` or `errors[].code`, in which `[]` stands for each
     /// item of a list, or `header:` and the name of a field.
-    public let places: [String]
+    let places: [String]
 
     /// The statuses; 200 stands for every success.
-    public let statuses: Set<Int>
+    let statuses: Set<Int>
 
     /// A part of a text that the body must have too, in any case. `nil`: none.
-    public let text: String?
+    let text: String?
 
     /// The member `resource` beside the code. `nil`: any.
-    public let resource: String?
+    let resource: String?
 
     /// Whether the rule wins over all others.
     let isFinal: Bool

@@ -6,7 +6,7 @@ package import Foundation
 /// must read.
 ///
 /// Dates outside the years 1970 to 9999 are invalid. Foundation's parse strategies read less strictly, such as `6` for
-/// `06`, and take three times as long.
+/// `06`.
 package struct HTTPDate {
     package let date: Date
 
@@ -19,12 +19,14 @@ package struct HTTPDate {
         else { return nil }
         let time = timeText.split(separator: ":").compactMap { $0.utf8.count == 2 ? Self.number($0) : nil }
         guard timeText.utf8.count == 8, time.count == 3, time[0] < 24, time[1] < 60, time[2] <= 60 else { return nil }
-        // The calendar reads the 30th of February as the 2nd of March.
-        let components = DateComponents(year: year, month: month + 1, day: day, hour: time[0], minute: time[1])
-        guard let start = Self.calendar.date(from: components), Self.calendar.component(.day, from: start) == day else {
-            return nil
-        }
-        date = start + TimeInterval(time[2])
+        let isLeapYear = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+        let lengths = [31, isLeapYear ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+        guard (1...lengths[month]).contains(day) else { return nil }
+        // 719,162 days lie between the starts of the years 1 and 1970.
+        let before = year - 1
+        let days = before * 365 + before / 4 - before / 100 + before / 400 - 719_162
+        let hours = (days + lengths[..<month].reduce(0, +) + day - 1) * 24 + time[0]
+        date = Date(timeIntervalSince1970: TimeInterval(hours) * 3_600 + TimeInterval(time[1] * 60 + time[2]))
     }
 
     private typealias Fields = (weekday: Substring, day: Substring, month: Substring, year: Substring, time: Substring)
@@ -52,7 +54,7 @@ package struct HTTPDate {
     private static func year(_ text: Substring, now: Date) -> Int? {
         guard var year = number(text) else { return nil }
         if text.utf8.count == 2 {
-            let thisYear = calendar.component(.year, from: now)
+            let thisYear = Calendar(identifier: .gregorian).dateComponents(in: .gmt, from: now).year ?? 1970
             year += thisYear / 100 * 100
             if year > thisYear + 50 { year -= 100 }
         }
@@ -68,12 +70,6 @@ package struct HTTPDate {
         last.withLock { $0 = (text, date) }
         return date
     }
-
-    private static let calendar = {
-        var calendar = Calendar(identifier: .gregorian)
-        calendar.timeZone = .gmt
-        return calendar
-    }()
 
     private static let longWeekdays = [
         "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday",

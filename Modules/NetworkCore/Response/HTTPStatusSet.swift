@@ -11,9 +11,6 @@ public struct HTTPStatusSet: Sendable, Hashable {
     /// 200 to 299 (RFC 9110 §15.3).
     public static let success = HTTPStatusSet([200..<300])
 
-    /// 304 (RFC 9110 §15.4.5).
-    public static let notModified = status(304)
-
     /// 404 (RFC 9110 §15.5.5).
     public static let notFound = status(404)
 

@@ -79,7 +79,7 @@ extension HTTPTransportRequest {
 extension HTTPTransportRequest: RedactedDescription {
     /// The method and the redacted URL, without the secrets of the path; never a header value or a body (G17).
     public var description: String {
-        RequestSummary(head, context.secrets.isEmpty ? .standard : Redaction(secrets: context.secrets)).description
+        RequestSummary(head, Redaction(secrets: context.secrets)).description
     }
 }
 

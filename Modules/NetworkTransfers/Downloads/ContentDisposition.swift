@@ -4,7 +4,7 @@ public import NetworkCore
 /// The `Content-Disposition` field of a response (RFC 6266): whether it is a download, and under which name.
 public struct ContentDisposition: Sendable, Hashable {
     /// The longest file name, in bytes of UTF-8: what common file systems allow.
-    public static let maximumFileNameLength = 255
+    package static let maximumFileNameLength = 255
 
     /// The type in lower case: `inline`, `attachment`, `form-data`.
     public let type: String
@@ -28,8 +28,8 @@ public struct ContentDisposition: Sendable, Hashable {
     /// encoded words (RFC 2047) are decoded.
     ///
     /// It is one component of a path, without folders, control characters, characters that change the direction of text
-    /// and bytes that are no text, does not begin with a dot, and has at most ``maximumFileNameLength`` bytes. `nil`:
-    /// there is none, or nothing of it is safe.
+    /// and bytes that are no text, does not begin with a dot, and has at most 255 bytes. `nil`: there is none, or nothing
+    /// of it is safe.
     public var fileName: String? {
         parameters["filename*"].flatMap(Self.safeFileName)
             ?? parameters["filename"].map(EncodedWord.decode).flatMap(Self.safeFileName)

@@ -15,9 +15,6 @@ public import NetworkCore
 /// value.
 public struct Transfer<Value: Sendable>: AsyncSequence, Sendable {
     /// Progress, or the value.
-    public typealias Element = Update
-
-    /// Progress, or the value.
     public enum Update: Sendable {
         /// The bytes so far.
         case progress(TransferProgress)

@@ -13,21 +13,15 @@ public import NetworkCore
 ///
 /// Each iteration starts with the first page.
 public struct PagedSequence<Item: Sendable, Cursor: Hashable & Sendable>: AsyncSequence, Sendable {
-    /// An item.
-    public typealias Element = Item
-
     /// Fetches the page at a cursor; `nil` is the first page. It returns the items, and the cursor of the next page;
     /// `nil` after the last one.
     public typealias Fetch = @Sendable (Cursor?) async throws -> (items: [Item], next: Cursor?)
-
-    /// The default of the most pages of one iteration.
-    public static var defaultMaximumPages: Int { 100_000 }
 
     private let maximumPages: Int
     private let makeFetch: @Sendable () -> Fetch
 
     /// Creates a list. One page more than the maximum of an iteration is an error.
-    public init(maximumPages: Int = Self.defaultMaximumPages, fetch: @escaping Fetch) {
+    public init(maximumPages: Int = 100_000, fetch: @escaping Fetch) {
         self.init(maximumPages: maximumPages) { fetch }
     }
 
@@ -100,7 +94,7 @@ extension NetworkService {
     ///   another origin.
     public func pages<Item>(
         _ endpoint: Endpoint<[Item]>,
-        maximumPages: Int = PagedSequence<Item, URL>.defaultMaximumPages,
+        maximumPages: Int = 100_000,
         options: RequestOptions = RequestOptions()
     ) -> PagedSequence<Item, URL> {
         PagedSequence(maximumPages: maximumPages) { () -> PagedSequence<Item, URL>.Fetch in

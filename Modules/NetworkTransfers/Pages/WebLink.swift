@@ -5,7 +5,7 @@ public import NetworkCore
 /// A link of a `Link` field (RFC 8288): `</articles?page=2>; rel="next"`.
 public struct WebLink: Sendable, Hashable {
     /// The most links that are read of one response.
-    public static let maximumCount = 1_000
+    static let maximumCount = 1_000
 
     /// The target as the server wrote it: a URL, or a reference relative to that of the response.
     public let target: String

@@ -13,7 +13,7 @@ extension NetworkService {
     public func lines<Value: Decodable>(
         _ endpoint: Endpoint<Value>,
         coding: JSONCoding = .standard,
-        maximumLineLength: Int = JSONLines<Value>.defaultMaximumLineLength,
+        maximumLineLength: Int = 1_024 * 1_024,
         options: RequestOptions = RequestOptions()
     ) -> JSONLines<Value> {
         var endpoint = endpoint
@@ -30,7 +30,7 @@ extension NetworkService {
         of type: Value.Type,
         query: QueryItems = [:],
         coding: JSONCoding = .standard,
-        maximumLineLength: Int = JSONLines<Value>.defaultMaximumLineLength,
+        maximumLineLength: Int = 1_024 * 1_024,
         options: RequestOptions = RequestOptions()
     ) -> JSONLines<Value> {
         let endpoint = Endpoint<Value>.get(path, query: query)
@@ -43,12 +43,6 @@ extension NetworkService {
 /// Empty lines are skipped, and the last line needs no end. A connection that is lost is an error: the response is not
 /// requested again, because a value would occur twice.
 public struct JSONLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
-    /// A value.
-    public typealias Element = Value
-
-    /// The default of the longest line: 1 MiB.
-    public static var defaultMaximumLineLength: Int { 1_024 * 1_024 }
-
     let coding: JSONCoding
     let limit: Int
     let open: @Sendable () async throws -> HTTPTransportResponse
@@ -62,8 +56,6 @@ public struct JSONLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
         private var head: HTTPResponseHead?
         private var pieces: HTTPBody.AsyncIterator?
         private var splitter: LineSplitter
-        /// The lines that were read and not decoded yet, the next one last.
-        private var lines: [Data] = []
         private var isEnded = false
 
         fileprivate init(_ source: JSONLines) {
@@ -79,12 +71,12 @@ public struct JSONLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
         public mutating func next() async throws -> Value? {
             do {
                 while true {
-                    if let line = lines.popLast() { return try await JSONLines.decode(line, source.coding) }
+                    if let line = try splitter.next() { return try await JSONLines.decode(line, source.coding) }
                     guard !isEnded else { return nil }
                     try await readOn()
                 }
             } catch {
-                (isEnded, pieces, lines) = (true, nil, [])
+                (isEnded, pieces, splitter) = (true, nil, LineSplitter(limit: source.limit))
                 guard var failure = error as? NetworkError else {
                     throw try NetworkError(describing: error, otherwise: .decodingFailed)
                 }
@@ -102,15 +94,9 @@ public struct JSONLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
                 pieces = response.body.makeAsyncIterator()
                 return
             }
-            if let failure = splitter.failure { throw failure }
-            if let piece = try await pieces?.next() {
-                lines = try splitter.read(piece)
-                lines.reverse()
-            } else {
-                isEnded = true
-                pieces = nil
-                lines = splitter.end()
-            }
+            if let piece = try await pieces?.next() { return splitter.take(piece) }
+            (isEnded, pieces) = (true, nil)
+            splitter.end()
         }
     }
 

@@ -3,89 +3,42 @@ import NetworkCore
 
 /// Splits text into lines at line feeds. Lines without a visible character are left out.
 ///
-/// - Complexity: O(*n*) in the number of bytes. A line that is in one piece is not copied.
+/// - Complexity: O(*n*) in the number of bytes.
 struct LineSplitter {
     private let limit: Int
-    /// The bytes of the line that the pieces so far did not end.
-    private var line = Data()
+    /// The bytes of the last piece that were not read.
+    private var unread: ArraySlice<UInt8> = []
+    /// The line that the pieces so far did not end.
+    private var line: [UInt8] = []
     private var isFirstLine = true
-
-    /// Why there are no more lines after those that the last piece completed: a line is over the limit.
-    private(set) var failure: NetworkError?
 
     init(limit: Int) {
         self.limit = limit
     }
 
-    /// Reads a piece. Returns the lines that the piece completes before ``failure``.
+    /// Takes the next piece, when ``next()`` has found all lines of the one before.
+    mutating func take(_ piece: Data) { unread = Array(piece)[...] }
+
+    /// The text has ended, and with it the last line.
+    mutating func end() { unread = [UInt8(ascii: "\n")] }
+
+    /// Finds the next line that the pieces so far complete. Returns the line. `nil`: it needs another piece.
     ///
-    /// - Throws: ``failure`` if the piece completed no line.
-    mutating func read(_ piece: Data) throws -> [Data] {
-        var lines: [Data] = []
-        do {
-            try read(piece, into: &lines)
-        } catch {
-            failure = error
-        }
-        if let failure, lines.isEmpty { throw failure }
-        return lines
-    }
-
-    private mutating func read(_ piece: Data, into lines: inout [Data]) throws(NetworkError) {
-        if let failure { throw failure }
-        var rest = piece
-        while let length = rest.withUnsafeBytes({ $0.firstIndex(of: UInt8(ascii: "\n"), from: 0) }) {
-            let end = rest.startIndex + length
-            try append(rest[..<end])
-            lines += self.end()
-            rest = rest[(end + 1)...]
-        }
-        try append(rest)
-    }
-
-    /// Ends the line. Returns the line, if it has a visible character.
-    mutating func end() -> [Data] {
-        defer { line = Data() }
-        if isFirstLine {
+    /// - Throws: `NetworkError` with code `responseTooLarge`, each time from then on: the line is over the limit.
+    mutating func next() throws -> Data? {
+        while !unread.isEmpty {
+            let part = unread.prefix { $0 != UInt8(ascii: "\n") }
+            guard line.count + part.count <= limit else {
+                throw NetworkError(.responseTooLarge, reason: "a line has more than \(limit) bytes")
+            }
+            line += part
+            unread = unread[part.endIndex...]
+            guard unread.popFirst() != nil else { return nil }
+            defer { line.removeAll(keepingCapacity: true) }
+            if isFirstLine, line.starts(with: "\u{FEFF}".utf8) { line.removeFirst(3) }
             isFirstLine = false
-            if line.starts(with: [0xEF, 0xBB, 0xBF]) { line = line.dropFirst(3) }
+            if line.contains(where: { $0 > 0x20 }) { return Data(line) }
         }
-        return line.contains { $0 > 0x20 } ? [line] : []
+        return nil
     }
-
-    private mutating func append(_ bytes: Data) throws(NetworkError) {
-        guard line.count + bytes.count <= limit else {
-            throw NetworkError(.responseTooLarge, reason: "a line has more than \(limit) bytes")
-        }
-        if line.isEmpty { line = bytes } else { line.append(bytes) }
-    }
-}
-
-/// The ends of the lines of an event stream in a piece: line feeds and carriage returns.
-///
-/// - Complexity: O(*n*) in the number of bytes, for all ends together.
-struct LineEnds {
-    /// The next line feed and the next carriage return; the number of bytes where there is none.
-    private var (feed, carriageReturn) = (-1, -1)
-
-    /// The next end at an index or after it, which must not become less from call to call. The bytes stay the same.
-    mutating func next(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
-        if feed < start { feed = bytes.firstIndex(of: UInt8(ascii: "\n"), from: start) ?? bytes.count }
-        if carriageReturn < start {
-            carriageReturn = bytes.firstIndex(of: UInt8(ascii: "\r"), from: start) ?? bytes.count
-        }
-        let end = min(feed, carriageReturn)
-        return end < bytes.count ? end : nil
-    }
-}
-
-extension UnsafeRawBufferPointer {
-    /// The first index from another one on at which there is a byte. The C library searches many bytes at once.
-    func firstIndex(of byte: UInt8, from start: Int) -> Int? {
-        guard let baseAddress, start < count else { return nil }
-        return memchr(baseAddress + start, Int32(byte), count - start).map { UnsafeRawPointer($0) - baseAddress }
-    }
-
-    /// The bytes from an index to the end.
-    func from(_ start: Int) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: self[start...]) }
 }

@@ -40,117 +40,83 @@ public struct ServerSentEvent: Sendable, Hashable {
 ///
 /// - Complexity: O(*n*) in the number of bytes.
 struct ServerSentEventParser {
-    /// The bytes of the pieces. Those before `start` were read, and none from there to `searched` ends a line.
-    private var (bytes, start, searched) = ([UInt8](), 0, 0)
-    private var ends = LineEnds()
-    private var endedWithCR = false
-    private var fields: EventFields
+    /// The id for `Last-Event-ID`: of the last event that was complete.
+    private(set) var lastEventID: String
+
+    /// The pause before a reconnection that the server asked for.
+    private(set) var retry: Duration?
+
     private let limit: Int
+    /// The bytes of the last piece that were not read.
+    private var unread: ArraySlice<UInt8> = []
+    /// The line that the pieces so far did not end.
+    private var line: [UInt8] = []
+    private var isFirstLine = true
+    private var endedWithCR = false
+
+    /// The id, type and data of the event so far. `nil`: no line had one, or the type is empty.
+    private var (id, type, data): (String?, String?, String?)
+    /// The bytes of the lines of data so far, as they were sent.
+    private var dataCount = 0
 
     init(lastEventID: String = "", limit: Int) {
-        fields = EventFields(lastEventID: lastEventID)
+        self.lastEventID = lastEventID
         self.limit = limit
     }
 
-    /// The id for `Last-Event-ID`: of the last event that was complete.
-    var lastEventID: String { fields.lastEventID }
-
-    /// The pause before a reconnection that the server asked for.
-    var retry: Duration? { fields.retry }
-
     /// Takes the next piece, when ``next()`` has found all events of the one before.
-    mutating func take(_ piece: Data) {
-        bytes.removeFirst(start)
-        (start, searched, ends) = (0, bytes.count, LineEnds())
-        piece.withUnsafeBytes { bytes.append(contentsOf: $0) }
-        guard endedWithCR, let first = piece.first else { return }
-        endedWithCR = false
-        if first == Self.lf { start = 1 }
-    }
+    mutating func take(_ piece: Data) { unread = Array(piece)[...] }
 
     /// Finds the next event that the pieces so far complete. Returns the event. `nil`: it needs another piece.
     ///
     /// - Throws: `NetworkError` with code `responseTooLarge`, each time from then on: the event is over the limit.
     mutating func next() throws -> ServerSentEvent? {
-        try bytes.withUnsafeBytes { bytes in
-            while let end = ends.next(in: bytes, from: max(start, searched)) {
-                let line = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
-                guard fields.dataCount + line.count <= limit else { throw Self.tooLarge(limit) }
-                start = end + 1
-                if bytes[end] == Self.cr {
-                    if start == bytes.count { endedWithCR = true } else if bytes[start] == Self.lf { start += 1 }
-                }
-                // Unwrapped it would be copied.
-                let event = fields.read(line)
-                if event != nil { return event }
+        while let first = unread.first {
+            if endedWithCR, first == Self.lf { unread.removeFirst() }
+            endedWithCR = false
+            let part = unread.prefix { $0 != Self.lf && $0 != Self.cr }
+            guard dataCount + line.count + part.count <= limit else {
+                throw NetworkError(.responseTooLarge, reason: "an event has more than \(limit) bytes")
             }
-            guard fields.dataCount + bytes.count - start <= limit else { throw Self.tooLarge(limit) }
-            return nil
-        }
-    }
-
-    private static func tooLarge(_ limit: Int) -> NetworkError {
-        NetworkError(.responseTooLarge, reason: "an event has more than \(limit) bytes")
-    }
-
-    private static let lf = UInt8(ascii: "\n")
-    private static let cr = UInt8(ascii: "\r")
-}
-
-/// The fields of an event, read line by line.
-private struct EventFields {
-    private(set) var lastEventID: String
-    private(set) var retry: Duration?
-
-    /// The bytes of the lines of data so far, as they were sent.
-    private(set) var dataCount = 0
-
-    /// The id, type and data of the event so far. `nil`: no line had one, or the type is empty.
-    private var (id, type, data): (String?, String?, String?)
-    private var isFirstLine = true
-
-    init(lastEventID: String) {
-        self.lastEventID = lastEventID
-    }
-
-    /// Reads a line. Returns the event that it completes.
-    mutating func read(_ line: UnsafeRawBufferPointer) -> ServerSentEvent? {
-        var line = line
-        if isFirstLine {
-            isFirstLine = false
-            if line.starts(with: "\u{FEFF}") { line = line.from(3) }
-        }
-        guard !line.isEmpty else { return endEvent() }
-        // Nearly every line is one of these.
-        if line.starts(with: "data:") {
-            addData(line.fieldValue(from: 5))
-            return nil
-        }
-        let colon = line.firstIndex(of: UInt8(ascii: ":"), from: 0) ?? line.count
-        let value = line.fieldValue(from: min(colon + 1, line.count))
-        switch String(decoding: UnsafeRawBufferPointer(rebasing: line[..<colon]), as: UTF8.self) {
-        case "event":
-            type = value.isEmpty ? nil : String(decoding: value, as: UTF8.self)
-        case "data":
-            addData(value)
-        case "id" where !value.contains(0):
-            id = String(decoding: value, as: UTF8.self)
-        case "retry" where !value.isEmpty && value.allSatisfy { Self.digits.contains($0) }:
-            // A number that is too large to read is longer than the longest pause too.
-            retry = .milliseconds(Int64(String(decoding: value, as: UTF8.self)) ?? .max)
-        default:
-            break
+            line += part
+            unread = unread[part.endIndex...]
+            guard let end = unread.popFirst() else { return nil }
+            endedWithCR = end == Self.cr
+            defer { line.removeAll(keepingCapacity: true) }
+            if let event = readLine() { return event }
         }
         return nil
     }
 
-    /// Adds a line of data. No character lies in two lines, so each line is decoded by itself.
-    private mutating func addData(_ value: UnsafeRawBufferPointer) {
-        dataCount += value.count + 1
+    /// Reads the line. Returns the event that it completes.
+    private mutating func readLine() -> ServerSentEvent? {
+        var line = line[...]
+        if isFirstLine {
+            isFirstLine = false
+            if line.starts(with: "\u{FEFF}".utf8) { line = line.dropFirst(3) }
+        }
+        guard !line.isEmpty else { return endEvent() }
+        let name = line.prefix { $0 != UInt8(ascii: ":") }
+        var value = line.dropFirst(name.count + 1)
+        // One space before the value does not belong to it.
+        if value.first == UInt8(ascii: " ") { value.removeFirst() }
+        // No character lies in two lines, so each line is decoded by itself.
         let text = String(decoding: value, as: UTF8.self)
-        guard data != nil else { return data = text }
-        data?.append("\n")
-        data?.append(text)
+        switch String(decoding: name, as: UTF8.self) {
+        case "event":
+            type = text.isEmpty ? nil : text
+        case "data":
+            dataCount += value.count + 1
+            if data == nil { data = text } else { data?.append("\n" + text) }
+        case "id" where !value.contains(0):
+            id = text
+        case "retry" where !value.isEmpty && value.allSatisfy { Self.digits.contains($0) }:
+            // A number that is too large to read is longer than the longest pause too.
+            retry = .milliseconds(Int64(text) ?? .max)
+        default:
+            break
+        }
+        return nil
     }
 
     private mutating func endEvent() -> ServerSentEvent? {
@@ -161,17 +127,7 @@ private struct EventFields {
         return ServerSentEvent(id: lastEventID, type: type ?? "message", data: data)
     }
 
+    private static let lf = UInt8(ascii: "\n")
+    private static let cr = UInt8(ascii: "\r")
     private static let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
-}
-
-extension UnsafeRawBufferPointer {
-    fileprivate func starts(with text: StaticString) -> Bool {
-        guard let baseAddress, count >= text.utf8CodeUnitCount else { return false }
-        return memcmp(baseAddress, text.utf8Start, text.utf8CodeUnitCount) == 0
-    }
-
-    /// The value of a field, from an index on: one space before it does not belong to it.
-    fileprivate func fieldValue(from start: Int) -> UnsafeRawBufferPointer {
-        from(start < count && self[start] == UInt8(ascii: " ") ? start + 1 : start)
-    }
 }

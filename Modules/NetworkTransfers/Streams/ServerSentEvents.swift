@@ -52,9 +52,6 @@ extension NetworkService {
 /// type other than `text/event-stream`, a session that has ended. A request that is not idempotent, such as a `POST`
 /// without a key, is sent once: the end of its response is the end of the stream.
 public struct ServerSentEvents: AsyncSequence, Sendable {
-    /// An event.
-    public typealias Element = ServerSentEvent
-
     typealias Connect = @Sendable (_ id: String, _ continuity: SessionContinuity) async throws -> HTTPTransportResponse
 
     let reconnects: Bool
@@ -102,15 +99,6 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                     }
                 }
             }
-        }
-
-        /// Waits for the next event, on an actor. A `for` loop calls it.
-        ///
-        /// - Throws: `NetworkError`; `CancellationError` at once when the task is cancelled.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
-            // Without a call that could suspend, which takes longer than to parse a short event.
-            if let event = try? parser.next() { return event }
-            return try await next()
         }
 
         /// Connects, or reads one piece.

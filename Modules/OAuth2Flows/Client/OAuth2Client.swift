@@ -12,9 +12,6 @@ public struct OAuth2Client: Sendable, Hashable {
         case none
     }
 
-    /// How long an assertion of a private key is valid, unless it is said otherwise: a minute. It is used once.
-    public static let defaultAssertionLifetime = Duration.seconds(60)
-
     /// The client identifier (RFC 6749 §2.2). It is no secret.
     public let id: String
 
@@ -46,7 +43,7 @@ public struct OAuth2Client: Sendable, Hashable {
         key: any SigningKey,
         issuer: String,
         keyID: String? = nil,
-        lifetime: Duration = defaultAssertionLifetime,
+        lifetime: Duration = .seconds(60),
         clock: any TimeSource = SystemTimeSource()
     ) -> OAuth2Client {
         let assertion = OAuth2ClientAssertion(key, issuer: issuer, keyID: keyID, lifetime: lifetime, clock: clock)

@@ -8,7 +8,7 @@ import NetworkCore
 /// later.
 public struct IDToken: Sendable, Hashable {
     /// The longest id token that is read, in bytes: 64 KiB.
-    public static let maximumLength = 64 * 1_024
+    static let maximumLength = 64 * 1_024
 
     /// The longest subject, in bytes (OpenID Connect Core §2).
     static let maximumSubjectLength = 255

@@ -26,7 +26,7 @@ extension ErrorCode<IDTokenError> {
     /// There is no id token, although the scope has `openid`.
     public static let missing = Self(rawValue: "missing")
 
-    /// It is no JSON Web Token, is longer than ``IDToken/maximumLength``, or lacks a claim.
+    /// It is no JSON Web Token, is longer than 64 KiB, or lacks a claim.
     public static let malformed = Self(rawValue: "malformed")
 
     /// It is signed by an algorithm that is not supported, such as one with a shared secret, or not at all (`none`).

@@ -70,11 +70,7 @@ final class VerificationKeyCache: Sendable {
         }
         let race = Race<Result<Void, any Error>>()
         Task { race.end(await call.result) }
-        try await withTaskCancellationHandler {
-            await race.value()
-        } onCancel: {
-            race.end(.failure(CancellationError()))
-        }.get()
+        try await race.valueUnlessCancelled()
     }
 
     private func read() async throws -> VerificationKeySet {

@@ -72,12 +72,7 @@ public struct LoopbackUserAgent: OAuth2UserAgent {
             Task { if case .failure(let error) = await task.result { response.end(.failure(error)) } }
         }
         defer { tasks.forEach { $0.cancel() } }
-        let url = try await withTaskCancellationHandler {
-            await response.value()
-        } onCancel: {
-            response.end(.failure(CancellationError()))
-        }.get()
-        return (url, redirectURI)
+        return (try await response.valueUnlessCancelled(), redirectURI)
     }
 }
 #endif

@@ -1,5 +1,4 @@
 import AuthInterface
-import ConcurrencyPrimitives
 import Foundation
 
 /// The files with which processes share an account whose tokens are not in a file: one is locked for the lease, one for
@@ -53,17 +52,9 @@ final class LockedTokenStoreLease: TokenStoreLease {
     /// Whether the path of the lock can be asked about without waiting for a network.
     private let isLocal: Bool
 
-    /// Whether the devices of earlier leases are local: not every refresh reads the table of mounts.
-    private static let devices = Locked<[UInt64: Bool]>([:])
-
     init(lock: FolderLock) {
         self.lock = lock
-        isLocal = Self.devices.withLock { devices in
-            guard let device = lock.file?.device else { return false }
-            let isLocal = devices[device] ?? (FileSystemKind(device: device) != .network)
-            devices[device] = isLocal
-            return isLocal
-        }
+        isLocal = lock.file.map { FileSystemKind(device: $0.device) != .network } ?? false
     }
 
     /// The locked file. Its inode is not used again while a process has it open, so an intent that names the file which

@@ -11,12 +11,13 @@ import Testing
 struct NetworkErrorTests {
     static let descriptions: [(error: NetworkError, text: String)] = [
         (
-            NetworkError(
-                .unacceptableStatus,
-                request: RequestSummary(method: .get, url: url("https://api.example.com/api/v1/articles/7")),
-                response: HTTPResponseHead(status: 404),
-                serverError: ServerError(code: "NOT_FOUND", message: "No such article", requestId: "5f0c1234-5678"),
-                attempt: 1, elapsed: .milliseconds(42)),
+            ofCall(
+                NetworkError(
+                    .unacceptableStatus, response: HTTPResponseHead(status: 404),
+                    serverError: ServerError(
+                        code: "NOT_FOUND", message: "No such article", requestId: "5f0c1234-5678")),
+                RequestSummary(method: .get, url: url("https://api.example.com/api/v1/articles/7")),
+                elapsed: .milliseconds(42)),
             "GET https://api.example.com/api/v1/articles/7 → 404 NOT_FOUND \"No such article\" "
                 + "(request 5f0c1234…, 42 ms)"
         ),
@@ -34,9 +35,17 @@ struct NetworkErrorTests {
             "503 (retry after 30 s)"
         ),
         (NetworkError(.invalidRequest, reason: "no"), "invalidRequest: no"),
-        (NetworkError(.timedOut, attempt: 1), "timedOut"),
-        (NetworkError(.timedOut, attempt: 2), "timedOut (attempt 2)"),
+        (ofCall(NetworkError(.timedOut)), "timedOut"),
+        (ofCall(NetworkError(.timedOut), attempt: 2), "timedOut (attempt 2)"),
     ]
+
+    private static func ofCall(
+        _ error: NetworkError, _ request: RequestSummary? = nil, attempt: Int = 1, elapsed: Duration? = nil
+    ) -> NetworkError {
+        var error = error
+        (error.request, error.attempt, error.elapsed) = (request, attempt, elapsed)
+        return error
+    }
 
     @Test(arguments: descriptions)
     func `the description is one line with what is known`(error: NetworkError, text: String) {

@@ -49,9 +49,12 @@ struct JSONLinesTests {
         let line = "{\"id\":1,\"title\":\"\(String(repeating: "x", count: 2_000))\"}\n"
         #expect(await networkError { try await read(line) }?.code == .responseTooLarge)
         var splitter = LineSplitter(limit: 10)
-        #expect(try splitter.read(Data("1\n2\n\(line)3\n".utf8)) == [Data("1".utf8), Data("2".utf8)])
-        #expect(splitter.failure?.code == .responseTooLarge)
-        #expect(throws: NetworkError.self) { try splitter.read(Data("4\n".utf8)) }
+        splitter.take(Data("1\n2\n\(line)3\n".utf8))
+        for number in ["1", "2"] { #expect(try splitter.next() == Data(number.utf8)) }
+        for _ in 1...2 {
+            let error = #expect(throws: NetworkError.self) { try splitter.next() }
+            #expect(error?.code == .responseTooLarge)
+        }
     }
 
     /// What follows the first line, the length of the body, and the error.
@@ -81,9 +84,10 @@ struct JSONLinesTests {
         let request = RequestSummary(HTTPRequestHead(url: url("https://example.com/export")))
         let lines = JSONLines<Article>(coding: .standard, limit: 1_000) {
             let body = HTTPBody(pull: {
-                throw NetworkError(
-                    .timedOut, reason: "slow", request: request, waitedFor: .responseBody, retryAfter: .seconds(3),
-                    attempt: 2, elapsed: .seconds(9))
+                var error = NetworkError(
+                    .timedOut, reason: "slow", waitedFor: .responseBody, retryAfter: .seconds(3))
+                (error.request, error.attempt, error.elapsed) = (request, 2, .seconds(9))
+                throw error
             })
             return HTTPTransportResponse(head: HTTPResponseHead(status: 200), body: body)
         }

@@ -14,7 +14,7 @@ import Testing
             let store: any TokenStore = kind == .shared ? scene.store : OwnTokenStore(base: scene.store)
             return RaceSubject(TokenRefreshCoordinator(store: store, handler: scene.handler, clock: scene.clock))
         }
-        #expect(report.isClean, "\(report)")
+        #expect(report.failures.isEmpty, "\(report)")
         #expect(report.entries.count == RaceScenario.all.count)
     }
 
