@@ -72,7 +72,7 @@ package struct Strings: Sendable {
     package func details(of reason: SignOutReason) -> String? {
         guard case .expired(let ending) = reason else { return nil }
         let known = [ending.status.map { "HTTP \($0)" }, ending.code, ending.requestID].compactMap(\.self)
-        return known.isEmpty ? nil : self(.endDetails, ["details": known.joined(separator: ", ")])
+        return known.isEmpty ? nil : self(.errorDetails, ["details": known.joined(separator: ", ")])
     }
 
     /// What the alert says before the details: why the session ended, and what the user finds after the login.
