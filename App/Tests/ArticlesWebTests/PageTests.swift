@@ -81,6 +81,10 @@ import Testing
         #expect(try await site.browser.submit("/sign-in/social", ["provider": "other"]).text.contains("Sign in"))
         let list = try await site.browser.submit("/sign-in/social", ["provider": "kakao"])
         #expect(list.text.contains(#"href="/account">Grace</a>"#))
+        let account = try await site.browser.open("/account").text
+        #expect(account.contains(#"<p class="strong">Grace</p>"#))
+        #expect(!account.contains("a guest") && !account.contains("/account/upgrade"))
+        #expect(try await !site.browser.submit("/account/upgrade", ["provider": "apple"]).text.contains("HTTP 409"))
         let login = try await site.browser.submit("/sign-out")
         #expect(login.text.contains("You have signed out.") && !login.text.contains("alertdialog"))
         #expect(try await site.browser.send("GET", "/articles").location == "/sign-in")
@@ -90,6 +94,7 @@ import Testing
         try await site.signIn()
         let account = try await site.browser.open("/account").text
         #expect(account.contains("<h1>Account</h1>") && account.contains(#"<p class="strong">Ada</p>"#))
+        #expect(account.contains("Are you a guest? Add a provider"))
         let picture = try #require(account.firstMatch(of: /<img src="(\/account\/photo[^"]*)"/)).1
         let photo = try await site.browser.send("GET", String(picture))
         #expect(photo.headers["content-type"] == "image/jpeg" && photo.body.starts(with: [0xFF, 0xD8]))
@@ -98,9 +103,11 @@ import Testing
         _ = try await site.browser.submit("/sign-out")
         let list = try await site.browser.submit("/sign-in/social", ["provider": "kakao"])
         #expect(list.text.contains(#"href="/account">Ada</a>"#))
+        _ = try await site.browser.submit("/sign-out")
+        try await site.signIn(name: "Edsger")
         _ = try await site.browser.open("/account")
-        let refused = try await site.browser.submit("/account/upgrade", ["provider": "apple"])
-        #expect(refused.text.contains("HTTP 409") && refused.text.contains("account already"))
+        let refused = try await site.browser.submit("/account/upgrade", ["provider": "kakao"])
+        #expect(refused.text.contains("HTTP 409") && refused.text.contains("belongs to another user"))
     }
 
     @Test(.website { $0.actionWait = .zero })

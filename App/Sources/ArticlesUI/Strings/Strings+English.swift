@@ -23,7 +23,7 @@ extension Strings {
         .title: "Title", .text: "Text", .publish: "Publish", .publishing: "Publishing",
         .publishFailed: "The article was not published.", .draftKept: "Your draft is kept.",
         .account: "Account", .accountKept: "This account is yours. Sign in with this provider from now on.",
-        .accountHint: "A guest signs in once. Add a provider, and you can sign in again: your name and articles stay.",
+        .accountHint: "Are you a guest? Add a provider, and you can sign in again: your name and articles stay.",
         .signInWithAccount: "Sign in with an account",
         .photoHint: "JPEG or PNG. It is made smaller before it is sent.", .refresh: "Refresh", .loadMore: "Load more",
 

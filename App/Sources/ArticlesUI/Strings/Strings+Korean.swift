@@ -23,7 +23,7 @@ extension Strings {
         .title: "제목", .text: "내용", .publish: "게시", .publishing: "게시하는 중",
         .publishFailed: "글을 게시하지 못했습니다.", .draftKept: "작성 중인 글은 보관됩니다.",
         .account: "계정", .accountKept: "계정이 연결되었습니다. 앞으로 이 방법으로 로그인하세요.",
-        .accountHint: "게스트는 한 번만 로그인할 수 있습니다. 계정을 연결하면 다시 로그인할 수 있고, 이름과 글은 그대로 남습니다.",
+        .accountHint: "게스트인가요? 계정을 연결하면 다시 로그인할 수 있고, 이름과 글은 그대로 남습니다.",
         .signInWithAccount: "계정으로 로그인", .photoHint: "JPEG 또는 PNG. 보내기 전에 크기를 줄입니다.",
         .refresh: "새로 고침", .loadMore: "더 보기",
 

@@ -70,6 +70,7 @@ struct Screen {
             [
                 "person": main.user.map { ["name": $0.name, "photo": photo].compactMapValues { $0 } },
                 "isKept": main.upgrade.phase == .loaded,
+                "isOffered": main.upgrade.phase != .loaded && !main.upgrade.providers.isEmpty,
                 "upgrade": providers(main.upgrade, strings, at: "/account/upgrade", cancelledAt: "/account/cancel"),
             ])
     }
