@@ -74,6 +74,8 @@ import Testing
         #expect(english.message(for: error) == "The server has a problem. Try again later. (HTTP 503, r-1)")
         #expect(korean.message(for: error).hasSuffix("(HTTP 503, r-1)"))
         #expect(korean.message(for: error) != english.message(for: error))
+        let tooLong = ScreenError("unacceptableStatus", status: 400, requestID: "r-1", limits: [.text: 9, .title: 5])
+        #expect(english.message(for: tooLong) == "Title: at most 5 characters. Text: at most 9 characters.")
     }
 
     @Test func `the end of a session is explained with what is known of it`() {

@@ -1,5 +1,6 @@
 import AuthInterface
 import Composition
+import DataAPI
 import DevBackend
 import Foundation
 import ProgramTesting
@@ -108,6 +109,38 @@ import Testing
         _ = try await site.browser.open("/account")
         let refused = try await site.browser.submit("/account/upgrade", ["provider": "kakao"])
         #expect(refused.text.contains("HTTP 409") && refused.text.contains("belongs to another user"))
+    }
+
+    @Test(
+        .website,
+        arguments: [
+            ("en", " ", "Enter a title and a text."), ("ko", " ", "제목과 내용을 입력해 주세요."),
+            ("en", String(repeating: "x", count: 250), "Title: at most 200 characters."),
+            ("ko", String(repeating: "x", count: 250), "제목: 최대 200자까지 입력할 수 있습니다."),
+        ])
+    func `a title that is blank or too long is refused in the user's language, with the limit`(
+        language: String, title: String, text: String
+    ) async throws {
+        try await site.signIn()
+        let editor = try await site.browser.open("/compose").text
+        #expect(editor.contains(" novalidate>") && !editor.contains(" required"))
+        #expect(
+            try await site.browser.post("/compose/publish", ["title": title, "text": "Text"]).location == "/compose")
+        let page = try await site.browser.open("/compose", ["Accept-Language": language]).text
+        #expect(page.contains(#"<p class="error">\#(text)</p>"#) && page.contains(#"value="\#(title)""#))
+    }
+
+    @Test(.website) func `the limits of a title and a text are those of the server`() async throws {
+        try await site.signIn()
+        let title = String(repeating: "가", count: 200)
+        let text = String(repeating: "x", count: 20_000)
+        for draft in [ArticleDraft(title: title + "x", content: text), ArticleDraft(title: title, content: text + "x")]
+        {
+            await #expect(throws: (any Error).self) { try await site.graph.articles.create(draft) }
+        }
+        _ = try await site.browser.open("/compose")
+        let list = try await site.browser.submit("/compose/publish", ["title": title, "text": text])
+        #expect(list.text.contains(">\(title)<"))
     }
 
     @Test(.website { $0.actionWait = .zero })

@@ -20,7 +20,7 @@ package enum Phrase: String, CaseIterable, Sendable {
     case errorTooMany, errorResponse, errorRequest, errorSignIn, errorProvider, errorRefresh, errorStore, errorSignOut
     case errorCancelled
     case errorNotAnImage, errorUnsupportedImage, errorImageTooLarge, errorImageDamaged, errorImageProcessing
-    case errorIncompleteGuest, errorIncompleteDraft
+    case errorIncompleteGuest, errorIncompleteDraft, errorTooLong
 
     /// The text for the code of an error; `nil` for a code that the table does not know.
     init?(errorCode code: String, status: Int?) {

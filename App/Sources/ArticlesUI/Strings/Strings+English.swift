@@ -54,6 +54,6 @@ extension Strings {
         .errorImageDamaged: "This photo is damaged. Choose another one.",
         .errorImageProcessing: "The photo could not be prepared. Choose another one.",
         .errorIncompleteGuest: "Enter a name and choose a photo.",
-        .errorIncompleteDraft: "Enter a title and a text.",
+        .errorIncompleteDraft: "Enter a title and a text.", .errorTooLong: "{field}: at most {limit} characters.",
     ]
 }

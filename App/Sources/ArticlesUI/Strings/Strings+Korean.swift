@@ -54,5 +54,6 @@ extension Strings {
         .errorImageDamaged: "사진이 손상되었습니다. 다른 사진을 선택해 주세요.",
         .errorImageProcessing: "사진을 준비하지 못했습니다. 다른 사진을 선택해 주세요.",
         .errorIncompleteGuest: "이름을 입력하고 사진을 선택해 주세요.", .errorIncompleteDraft: "제목과 내용을 입력해 주세요.",
+        .errorTooLong: "{field}: 최대 {limit}자까지 입력할 수 있습니다.",
     ]
 }

@@ -39,7 +39,12 @@ package struct Strings: Sendable {
     }
 
     /// The text of an error: what happened and what to do, then the status and the identifier for a support request.
+    /// Of fields that are too long, it has their limits, and the user needs no support.
     package func message(for error: ScreenError) -> String {
+        let limits = error.limits.sorted { $0.value < $1.value }.map { label, limit in
+            self(.errorTooLong, ["field": self(label), "limit": "\(limit)"])
+        }
+        if !limits.isEmpty { return limits.joined(separator: " ") }
         let text =
             switch Phrase(errorCode: error.code, status: error.status) {
             // The server says what is wrong with the input.
