@@ -143,6 +143,28 @@ import Testing
         #expect(list.text.contains(">\(title)<"))
     }
 
+    @Test(
+        .website,
+        arguments: [
+            ("en", "There is no such page", "This form has expired"), ("ko", "페이지가 없습니다", "만료된 양식입니다"),
+        ])
+    func `a path that does not exist and a form that has expired have a page of ours, with their status`(
+        language: String, missing: String, expired: String
+    ) async throws {
+        try await site.signIn()
+        let fields: [String: String?] = ["Accept-Language": language]
+        let page = try await site.browser.send("GET", "/missing", fields)
+        #expect(page.status == 404 && page.text.contains("<h1>\(missing)</h1>"))
+        let form = try await site.browser.post("/compose/publish", ["form-token": "0"], fields)
+        #expect(form.status == 403 && form.text.contains("<h1>\(expired)</h1>"))
+        for reply in [page, form] {
+            #expect(reply.text.contains(#"<html lang="\#(language)">"#) && reply.text.contains(">Ada</a>"))
+            #expect(reply.text.contains("/style.css") && reply.text.contains(#"id="back" href="/articles""#))
+        }
+        let stranger = try await Browser(like: site.browser).send("GET", "/missing", fields)
+        #expect(stranger.status == 403 && !stranger.text.contains("/style.css"))
+    }
+
     @Test(.website { $0.actionWait = .zero })
     func `what is under way is shown, and a page without script loads itself again`() async throws {
         let gate = site.backend.hold("POST", "/auth/guest/register")

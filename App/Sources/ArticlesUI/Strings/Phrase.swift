@@ -13,7 +13,8 @@ package enum Phrase: String, CaseIterable, Sendable {
     case title, text, publish, publishing, publishFailed, draftKept
     case account, accountHint, accountKept
     case signInWithAccount, photoHint, refresh, loadMore, articleMissing
-    case skipToContent, serverLost, accessRefused, accessHint, pageMissing
+    case skipToContent, serverLost, accessRefused, accessHint
+    case pageMissing, pageMissingHint, pageFailed, formExpired, formExpiredHint
 
     case errorUnknown, errorDetails
     case errorNoConnection, errorTimedOut, errorInsecure, errorServer, errorNotFound, errorForbidden, errorRefused

@@ -31,7 +31,10 @@ extension Strings {
         .serverLost: "The program that serves this page does not respond. If it has ended, start it again.",
         .accessRefused: "This page is for one browser only",
         .accessHint: "Open the URL that the program printed. It works once: start the program again for another one.",
-        .pageMissing: "There is no such page", .articleMissing: "There is no such article",
+        .articleMissing: "There is no such article", .pageMissing: "There is no such page",
+        .pageMissingHint: "Check the URL, or go back to the articles.", .pageFailed: "This page cannot be shown",
+        .formExpired: "This form has expired",
+        .formExpiredHint: "Nothing was changed. Open the page again, and send the form once more.",
 
         .errorUnknown: "Something went wrong. Try again.", .errorDetails: "({details})",
         .errorNoConnection: "The server cannot be reached. Check the connection and try again.",

@@ -31,7 +31,10 @@ extension Strings {
         .serverLost: "이 페이지를 제공하는 프로그램이 응답하지 않습니다. 종료되었다면 다시 시작해 주세요.",
         .accessRefused: "이 페이지는 한 브라우저에서만 열 수 있습니다",
         .accessHint: "프로그램이 출력한 URL을 여세요. 한 번만 사용할 수 있으니, 다시 필요하면 프로그램을 다시 시작해 주세요.",
-        .pageMissing: "페이지가 없습니다", .articleMissing: "글이 없습니다",
+        .articleMissing: "글이 없습니다", .pageMissing: "페이지가 없습니다",
+        .pageMissingHint: "URL을 확인하거나 글 목록으로 돌아가세요.", .pageFailed: "페이지를 표시할 수 없습니다",
+        .formExpired: "만료된 양식입니다",
+        .formExpiredHint: "변경된 것은 없습니다. 페이지를 다시 열고 양식을 다시 보내 주세요.",
 
         .errorUnknown: "문제가 발생했습니다. 다시 시도해 주세요.", .errorDetails: "({details})",
         .errorNoConnection: "서버에 연결할 수 없습니다. 연결을 확인하고 다시 시도해 주세요.",

@@ -33,6 +33,18 @@ struct Screen {
         self.members = members.compactMapValues { $0 }
     }
 
+    /// The page of a request that failed. Only a form of an earlier page or session is forbidden to this browser.
+    static func error(_ status: Int, _ strings: Strings) -> Screen {
+        let phrases: (title: Phrase, text: Phrase) =
+            switch status {
+            case 403: (.formExpired, .formExpiredHint)
+            case 404: (.pageMissing, .pageMissingHint)
+            default: (.pageFailed, .errorUnknown)
+            }
+        let title = strings(phrases.title)
+        return Screen("problem", title, isBusy: false, ["title": title, "text": strings(phrases.text)])
+    }
+
     private static func launch(_ splash: SplashModel, _ strings: Strings) -> Screen {
         Screen(
             "launch", strings(.launching), isBusy: splash.phase.error == nil,
