@@ -12,7 +12,8 @@ import Testing
 @Suite(.timeLimit(.minutes(20))) struct PageTests {
     @Test(.website) func `a guest signs in with a photo, reads, and publishes`() async throws {
         let login = try await site.browser.open("/")
-        for part in [#"<html lang="en">"#, #"<label for="name">"#, #"<label for="photo">"#, ##"href="#content""##] {
+        let labels = [#"<label for="name">"#, #"<label for="photo">"#, #"for="photo">Choose a photo</label>"#]
+        for part in labels + [#"<html lang="en">"#, ##"href="#content""##] {
             #expect(login.text.contains(part), "\(part)")
         }
         let list = try await site.signIn()
