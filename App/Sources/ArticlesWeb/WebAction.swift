@@ -26,7 +26,7 @@ struct WebAction {
         ("/articles/:id/refresh", { await $0.refreshArticle() }),
         ("/compose/draft", { $0.keepDraft() }),
         ("/compose/publish", { await $0.publish() }),
-        ("/compose/cancel", { $0.cancelPublishing() }),
+        ("/compose/cancel", { $0.main?.compose.cancel() }),
         ("/account/upgrade", { await $0.signIn($0.main?.upgrade) }),
         ("/account/cancel", { $0.main?.upgrade.cancel() }),
     ]
@@ -99,9 +99,5 @@ struct WebAction {
         // A form that is sent twice publishes once. A form without its identifier is not one of these pages.
         let form = UUID(uuidString: fields["draft"])?.uuidString
         await window.perform { await compose.submit(from: form) }
-    }
-
-    private func cancelPublishing() {
-        main?.compose.cancel()
     }
 }

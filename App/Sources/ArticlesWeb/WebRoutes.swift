@@ -28,8 +28,11 @@ struct WebRoutes: Sendable {
 
     var router: Router<WebContext> {
         let router = Router(context: WebContext.self)
-        router.add(middleware: AccessMiddleware(access: access))
-        router.get("/") { request, _ in try await start(request) }
+        router.add(middleware: AccessMiddleware(access: access, window: window))
+        router.get("/") { _, _ in
+            await window.load()
+            return await Response(redirectingTo: window.location)
+        }
         for path in Location.places.map(\.path) + ["/articles/:id"] {
             router.get(RouterPath(path)) { request, context in try await page(request, context) }
         }
@@ -55,11 +58,6 @@ struct WebRoutes: Sendable {
         return router
     }
 
-    private func start(_ request: Request) async throws -> Response {
-        await window.load()
-        return await Response(redirectingTo: window.location)
-    }
-
     private func page(_ request: Request, _ context: WebContext) async throws -> Response {
         let requested = location(of: request, context)
         // A tab that follows another one shows what the window shows, also after a redirect: only a user goes to
@@ -68,11 +66,11 @@ struct WebRoutes: Sendable {
         let isLive = query == "live"
         if !isLive, query != "follow" { await window.visit(requested) }
         if !isLive { await window.load() }
-        let page = await window.page(language(of: request), access)
+        let page = await window.page(request.language, access)
         guard page.location == requested else {
             return Response(redirectingTo: page.location, query: isLive || query == "follow" ? "?\(query)" : "")
         }
-        return Response(Data(page.html.utf8), type: "text/html; charset=utf-8")
+        return Response(page.html)
     }
 
     private func location(of request: Request, _ context: WebContext) -> Location {
@@ -90,11 +88,9 @@ struct WebRoutes: Sendable {
         return Response(photo, type: "image/jpeg")
     }
 
-    private func language(of request: Request) -> Language { Language(accepted: request.headers[.acceptLanguage]) }
-
     /// Server-sent events: one at once, and one after each change of the page.
     private func events(_ request: Request) async -> Response {
-        let language = language(of: request)
+        let language = request.language
         let (stream, change) = await window.changes()
         let body = ResponseBody { writer in
             var last: Page?
@@ -118,7 +114,17 @@ struct WebRoutes: Sendable {
     }
 }
 
+extension Request {
+    /// The language of the browser.
+    var language: Language { Language(accepted: headers[.acceptLanguage]) }
+}
+
 extension Response {
+    /// A page.
+    init(_ html: String, status: HTTPResponse.Status = .ok) {
+        self.init(Data(html.utf8), status: status, type: "text/html; charset=utf-8")
+    }
+
     /// A whole response.
     init(_ data: Data, status: HTTPResponse.Status = .ok, type: String) {
         let body = ResponseBody(byteBuffer: ByteBuffer(bytes: data))

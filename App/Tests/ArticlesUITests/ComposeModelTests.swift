@@ -25,6 +25,19 @@ import Testing
         #expect(compose.phase == .failed(ScreenError("incompleteDraft")))
     }
 
+    @Test func `a draft that is longer than the server takes is not sent, and the error has the limits`() async {
+        let title = String(repeating: "e\u{301}", count: 100)
+        let text = String(repeating: "x", count: 20_000)
+        compose.draft = ArticleDraft(title: title + "x", content: text + "x")
+        await compose.submit()
+        #expect(compose.phase.error?.limits == [.title: 200, .text: 20_000])
+        #expect(backend.creations.requests.isEmpty && compose.hasDraft)
+        backend.creations.standing = .success(.fixture(9))
+        compose.draft = ArticleDraft(title: title, content: text)
+        await compose.submit()
+        #expect(compose.phase == .idle && published.values.count == 1)
+    }
+
     @Test func `an article is published, and the draft is empty again`() async {
         compose.draft = draft
         let submit = await backend.creations.called { await compose.submit() }

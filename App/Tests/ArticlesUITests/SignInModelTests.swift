@@ -34,6 +34,9 @@ import Testing
         guest.name = "  "
         #expect(!guest.canSubmit)
         await guest.submit()
+        guest.name = String(repeating: "x", count: 51)
+        await guest.submit()
+        #expect(guest.phase.error?.limits == [.name: 50])
         #expect(backend.registrations.requests.isEmpty)
     }
 

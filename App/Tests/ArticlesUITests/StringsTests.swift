@@ -11,7 +11,7 @@ import Testing
         for language in Language.allCases {
             for phrase in Phrase.allCases { #expect(!Strings(language)(phrase).isEmpty, "\(phrase)") }
         }
-        for (phrase, text) in Strings.korean where phrase != .endDetails && phrase != .errorDetails {
+        for (phrase, text) in Strings.korean where phrase != .errorDetails {
             #expect(text.unicodeScalars.contains { (0xAC00...0xD7A3).contains($0.value) }, "\(phrase)")
         }
     }
@@ -74,6 +74,8 @@ import Testing
         #expect(english.message(for: error) == "The server has a problem. Try again later. (HTTP 503, r-1)")
         #expect(korean.message(for: error).hasSuffix("(HTTP 503, r-1)"))
         #expect(korean.message(for: error) != english.message(for: error))
+        let tooLong = ScreenError("unacceptableStatus", status: 400, requestID: "r-1", limits: [.text: 9, .title: 5])
+        #expect(english.message(for: tooLong) == "Title: at most 5 characters. Text: at most 9 characters.")
     }
 
     @Test func `the end of a session is explained with what is known of it`() {

@@ -44,6 +44,24 @@ import Testing
         #expect(main.photo == nil && backend.portraits.requests.count == 2)
     }
 
+    @Test(arguments: [true, false])
+    func `a user who has signed in with a provider is offered none, and a guest is`(isGuest: Bool) async throws {
+        await fixture.launch(.signedOut(.never), state: .signedOut(.never))
+        let login = try #require(app.signIn)
+        backend.session.setSilently(.signedIn(.first))
+        if isGuest {
+            backend.photos.standing = .success(Data("photo".utf8))
+            backend.registrations.standing = .success(.ada)
+            login.guest.name = "Ada"
+            await login.guest.pick { Data("photo".utf8) }
+            await login.guest.submit()
+        } else {
+            backend.logins.standing = .success(.grace)
+            await login.social.signIn(with: .apple)
+        }
+        #expect(try #require(app.main).upgrade.providers == (isGuest ? [.apple, .kakao] : []))
+    }
+
     @Test func `an upgrade that failed can be tried again`() async throws {
         let main = try await start()
         let inUse = ScreenError("unacceptableStatus", status: 409, detail: "The account belongs to another user.")

@@ -1,5 +1,6 @@
 import AuthInterface
 import Composition
+import DataAPI
 import DevBackend
 import Foundation
 import ProgramTesting
@@ -11,7 +12,8 @@ import Testing
 @Suite(.timeLimit(.minutes(20))) struct PageTests {
     @Test(.website) func `a guest signs in with a photo, reads, and publishes`() async throws {
         let login = try await site.browser.open("/")
-        for part in [#"<html lang="en">"#, #"<label for="name">"#, #"<label for="photo">"#, ##"href="#content""##] {
+        let labels = [#"<label for="name">"#, #"<label for="photo">"#, #"for="photo">Choose a photo</label>"#]
+        for part in labels + [#"<html lang="en">"#, ##"href="#content""##] {
             #expect(login.text.contains(part), "\(part)")
         }
         let list = try await site.signIn()
@@ -81,6 +83,10 @@ import Testing
         #expect(try await site.browser.submit("/sign-in/social", ["provider": "other"]).text.contains("Sign in"))
         let list = try await site.browser.submit("/sign-in/social", ["provider": "kakao"])
         #expect(list.text.contains(#"href="/account">Grace</a>"#))
+        let account = try await site.browser.open("/account").text
+        #expect(account.contains(#"<p class="strong">Grace</p>"#))
+        #expect(!account.contains("a guest") && !account.contains("/account/upgrade"))
+        #expect(try await !site.browser.submit("/account/upgrade", ["provider": "apple"]).text.contains("HTTP 409"))
         let login = try await site.browser.submit("/sign-out")
         #expect(login.text.contains("You have signed out.") && !login.text.contains("alertdialog"))
         #expect(try await site.browser.send("GET", "/articles").location == "/sign-in")
@@ -90,6 +96,7 @@ import Testing
         try await site.signIn()
         let account = try await site.browser.open("/account").text
         #expect(account.contains("<h1>Account</h1>") && account.contains(#"<p class="strong">Ada</p>"#))
+        #expect(account.contains("Are you a guest? Add a provider"))
         let picture = try #require(account.firstMatch(of: /<img src="(\/account\/photo[^"]*)"/)).1
         let photo = try await site.browser.send("GET", String(picture))
         #expect(photo.headers["content-type"] == "image/jpeg" && photo.body.starts(with: [0xFF, 0xD8]))
@@ -98,9 +105,65 @@ import Testing
         _ = try await site.browser.submit("/sign-out")
         let list = try await site.browser.submit("/sign-in/social", ["provider": "kakao"])
         #expect(list.text.contains(#"href="/account">Ada</a>"#))
+        _ = try await site.browser.submit("/sign-out")
+        try await site.signIn(name: "Edsger")
         _ = try await site.browser.open("/account")
-        let refused = try await site.browser.submit("/account/upgrade", ["provider": "apple"])
-        #expect(refused.text.contains("HTTP 409") && refused.text.contains("account already"))
+        let refused = try await site.browser.submit("/account/upgrade", ["provider": "kakao"])
+        #expect(refused.text.contains("HTTP 409") && refused.text.contains("belongs to another user"))
+    }
+
+    @Test(
+        .website,
+        arguments: [
+            ("en", " ", "Enter a title and a text."), ("ko", " ", "제목과 내용을 입력해 주세요."),
+            ("en", String(repeating: "x", count: 250), "Title: at most 200 characters."),
+            ("ko", String(repeating: "x", count: 250), "제목: 최대 200자까지 입력할 수 있습니다."),
+        ])
+    func `a title that is blank or too long is refused in the user's language, with the limit`(
+        language: String, title: String, text: String
+    ) async throws {
+        try await site.signIn()
+        let editor = try await site.browser.open("/compose").text
+        #expect(editor.contains(" novalidate>") && !editor.contains(" required"))
+        #expect(
+            try await site.browser.post("/compose/publish", ["title": title, "text": "Text"]).location == "/compose")
+        let page = try await site.browser.open("/compose", ["Accept-Language": language]).text
+        #expect(page.contains(#"<p class="error">\#(text)</p>"#) && page.contains(#"value="\#(title)""#))
+    }
+
+    @Test(.website) func `the limits of a title and a text are those of the server`() async throws {
+        try await site.signIn()
+        let title = String(repeating: "가", count: 200)
+        let text = String(repeating: "x", count: 20_000)
+        for draft in [ArticleDraft(title: title + "x", content: text), ArticleDraft(title: title, content: text + "x")]
+        {
+            await #expect(throws: (any Error).self) { try await site.graph.articles.create(draft) }
+        }
+        _ = try await site.browser.open("/compose")
+        let list = try await site.browser.submit("/compose/publish", ["title": title, "text": text])
+        #expect(list.text.contains(">\(title)<"))
+    }
+
+    @Test(
+        .website,
+        arguments: [
+            ("en", "There is no such page", "This form has expired"), ("ko", "페이지가 없습니다", "만료된 양식입니다"),
+        ])
+    func `a path that does not exist and a form that has expired have a page of ours, with their status`(
+        language: String, missing: String, expired: String
+    ) async throws {
+        try await site.signIn()
+        let fields: [String: String?] = ["Accept-Language": language]
+        let page = try await site.browser.send("GET", "/missing", fields)
+        #expect(page.status == 404 && page.text.contains("<h1>\(missing)</h1>"))
+        let form = try await site.browser.post("/compose/publish", ["form-token": "0"], fields)
+        #expect(form.status == 403 && form.text.contains("<h1>\(expired)</h1>"))
+        for reply in [page, form] {
+            #expect(reply.text.contains(#"<html lang="\#(language)">"#) && reply.text.contains(">Ada</a>"))
+            #expect(reply.text.contains("/style.css") && reply.text.contains(#"id="back" href="/articles""#))
+        }
+        let stranger = try await Browser(like: site.browser).send("GET", "/missing", fields)
+        #expect(stranger.status == 403 && !stranger.text.contains("/style.css"))
     }
 
     @Test(.website { $0.actionWait = .zero })

@@ -93,8 +93,10 @@ package final class AppModel {
 
     private func open(_ session: SessionID, user: User?, banner: ScreenError? = nil) {
         close(root)
+        var usesProvider = false
+        if user != nil, case .signIn(let login) = root { usesProvider = login.social.phase == .loaded }
         let main = MainModel(
-            session: session, user: user, banner: banner, services: services,
+            session: session, user: user, usesProvider: usesProvider, banner: banner, services: services,
             sessionMayHaveEnded: { [weak self] in self?.follow() })
         if let kept, kept.user == user?.id { main.restore(kept) }
         kept = nil

@@ -46,9 +46,10 @@ package final class ComposeModel {
     ///
     /// - Parameter form: The form in which the user has written it; `nil` is the current one.
     package func submit(from form: String? = nil) async {
-        guard isComplete else {
+        let incomplete = isComplete ? nil : ScreenError("incompleteDraft")
+        if let error = incomplete ?? ScreenError(tooLong: [.title: draft.title, .text: draft.content]) {
             // A screen cannot always disable its button.
-            if phase != .loading { phase = .failed(ScreenError("incompleteDraft")) }
+            if phase != .loading { phase = .failed(error) }
             return
         }
         await call.join { [self] ticket in

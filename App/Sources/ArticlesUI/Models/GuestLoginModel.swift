@@ -75,8 +75,9 @@ package final class GuestLoginModel {
     /// failure.
     package func submit() async {
         await picking.wait()
-        guard case .ready(let photo) = photo, !trimmedName.isEmpty else { return reportIncompleteness() }
         let name = trimmedName
+        if let error = ScreenError(tooLong: [.name: name]) { return report(error) }
+        guard case .ready(let photo) = photo, !name.isEmpty else { return report(ScreenError("incompleteGuest")) }
         await login.join { [self] ticket in
             phase = .loading
             uploaded = 0
@@ -96,9 +97,9 @@ package final class GuestLoginModel {
     }
 
     /// A screen cannot always disable its button. What is wrong with a photo is said beside it.
-    private func reportIncompleteness() {
-        if case .failed = photo, !trimmedName.isEmpty { return }
-        if phase != .loading { phase = .failed(ScreenError("incompleteGuest")) }
+    private func report(_ error: ScreenError) {
+        if case .failed = photo, !trimmedName.isEmpty, error.limits.isEmpty { return }
+        if phase != .loading { phase = .failed(error) }
     }
 
     /// Cancels the registration.

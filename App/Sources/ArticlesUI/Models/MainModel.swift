@@ -35,9 +35,11 @@ package final class MainModel {
     private let services: ScreenServices
     private let sessionMayHaveEnded: () -> Void
 
+    // Neither a user nor a session that was restored says who is a guest: without `usesProvider` it is not known.
     init(
         session: SessionID,
         user: User?,
+        usesProvider: Bool,
         banner: ScreenError?,
         services: ScreenServices,
         sessionMayHaveEnded: @escaping () -> Void
@@ -52,7 +54,7 @@ package final class MainModel {
         compose = ComposeModel(articles: services.articles, sessionMayHaveEnded: sessionMayHaveEnded) {
             published.main?.show($0)
         }
-        upgrade = ProviderLoginModel(identity: services.identity) {
+        upgrade = ProviderLoginModel(isOffered: !usesProvider, identity: services.identity) {
             try await services.logins.upgrade($0, token: $1)
         } finish: { result in
             switch result {

@@ -11,8 +11,8 @@ package final class ProviderLoginModel {
     /// The provider whose login is under way.
     package private(set) var provider: SocialProvider?
 
-    /// The providers that the screen offers.
-    package let providers: [SocialProvider] = [.apple, .kakao]
+    /// The providers that the screen offers; none to a user who is known to have one.
+    package let providers: [SocialProvider]
 
     @ObservationIgnored private let call: ModelCall
     private let identity: any IdentityTokenSource
@@ -20,16 +20,19 @@ package final class ProviderLoginModel {
     private let finish: (Result<User?, ScreenError>?) -> Void
 
     /// - Parameters:
+    ///   - isOffered: Whether the screen offers providers.
     ///   - identity: The source of the provider's token.
     ///   - call: The one call of the screen.
     ///   - exchange: Sends the token to the server.
     ///   - finish: Is called with the user, or with the error; `nil`: the user has cancelled.
     init(
+        isOffered: Bool = true,
         identity: any IdentityTokenSource,
         call: ModelCall = ModelCall(),
         exchange: @escaping (SocialProvider, String) async throws -> User?,
         finish: @escaping (Result<User?, ScreenError>?) -> Void
     ) {
+        providers = isOffered ? [.apple, .kakao] : []
         self.identity = identity
         self.call = call
         self.exchange = exchange

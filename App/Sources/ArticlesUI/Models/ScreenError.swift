@@ -16,11 +16,26 @@ package struct ScreenError: LocalizedError, Sendable, Hashable {
     /// The text of the error itself, in English, for a code without a text in the table.
     package let detail: String?
 
-    package init(_ code: String, status: Int? = nil, requestID: String? = nil, detail: String? = nil) {
+    /// The fields of a form that are too long, by their labels, with the most characters that the server takes.
+    package let limits: [Phrase: Int]
+
+    package init(
+        _ code: String, status: Int? = nil, requestID: String? = nil, detail: String? = nil, limits: [Phrase: Int] = [:]
+    ) {
         self.code = code
         self.status = status
         self.requestID = requestID
         self.detail = detail
+        self.limits = limits
+    }
+
+    /// The error of texts that are longer than the contract of the server permits; `nil`: none is. The server counts
+    /// Unicode scalars, which the `maxlength` of a browser does not.
+    init?(tooLong texts: [Phrase: String]) {
+        let limits: [Phrase: Int] = [.name: 50, .title: 200, .text: 20_000]
+        let exceeded = limits.filter { texts[$0.key, default: ""].unicodeScalars.count > $0.value }
+        if exceeded.isEmpty { return nil }
+        self.init("tooLong", limits: exceeded)
     }
 
     /// Describes any error.

@@ -6,21 +6,22 @@ package enum Phrase: String, CaseIterable, Sendable {
     case launching, launchFailed
     case signIn, signInAsGuest, signInWithApple, signInWithKakao, signInWith, signingIn
     case name, photo, pickPhoto, preparingPhoto, photoReady, uploading, register
-    case endedByServer, endedByApplication, endDetails, sessionEnded, sessionLost, signInAgain, signedOutByUser
+    case endedByServer, endedByApplication, sessionEnded, sessionLost, signInAgain, signedOutByUser
     case endedReused, endedUnused, endedRevoked
     case signOut, signOutIncomplete
     case articles, noArticles, loading, loadingMore, endOfList, showsStored, newArticle, byAuthor
     case title, text, publish, publishing, publishFailed, draftKept
     case account, accountHint, accountKept
     case signInWithAccount, photoHint, refresh, loadMore, articleMissing
-    case skipToContent, serverLost, accessRefused, accessHint, pageMissing
+    case skipToContent, serverLost, accessRefused, accessHint
+    case pageMissing, pageMissingHint, pageFailed, formExpired, formExpiredHint
 
     case errorUnknown, errorDetails
     case errorNoConnection, errorTimedOut, errorInsecure, errorServer, errorNotFound, errorForbidden, errorRefused
     case errorTooMany, errorResponse, errorRequest, errorSignIn, errorProvider, errorRefresh, errorStore, errorSignOut
     case errorCancelled
     case errorNotAnImage, errorUnsupportedImage, errorImageTooLarge, errorImageDamaged, errorImageProcessing
-    case errorIncompleteGuest, errorIncompleteDraft
+    case errorIncompleteGuest, errorIncompleteDraft, errorTooLong
 
     /// The text for the code of an error; `nil` for a code that the table does not know.
     init?(errorCode code: String, status: Int?) {
@@ -36,17 +37,19 @@ package enum Phrase: String, CaseIterable, Sendable {
             self = .errorRequest
         case "notSignedIn", "sessionEnded", "unauthorized", "noRefreshToken", "invalidTokens", "stepUpRequired":
             self = .errorSignIn
-        case "authenticationFailed": self = .errorRefresh
         case "providerUnavailable": self = .errorProvider
-        case "refreshUnavailable", "notStarted": self = .errorRefresh
+        case "authenticationFailed", "refreshUnavailable", "notStarted": self = .errorRefresh
         case "storeUnavailable": self = .errorStore
         case "signOutNotStored": self = .errorSignOut
         case "cancelled": self = .errorCancelled
         case "incompleteGuest": self = .errorIncompleteGuest
         case "incompleteDraft": self = .errorIncompleteDraft
-        default:
-            guard let phrase = Phrase(imagingCode: code) else { return nil }
-            self = phrase
+        case "notAnImage": self = .errorNotAnImage
+        case "unsupportedFormat", "codecUnavailable": self = .errorUnsupportedImage
+        case "tooManyPixels", "sourceTooLarge", "cannotFit": self = .errorImageTooLarge
+        case "imageDecodingFailed": self = .errorImageDamaged
+        case "imageEncodingFailed", "invalidPolicy": self = .errorImageProcessing
+        default: return nil
         }
     }
 
@@ -58,17 +61,6 @@ package enum Phrase: String, CaseIterable, Sendable {
         case 429: self = .errorTooMany
         case let status? where status >= 500: self = .errorServer
         default: self = .errorRefused
-        }
-    }
-
-    private init?(imagingCode code: String) {
-        switch code {
-        case "notAnImage": self = .errorNotAnImage
-        case "unsupportedFormat", "codecUnavailable": self = .errorUnsupportedImage
-        case "tooManyPixels", "sourceTooLarge", "cannotFit": self = .errorImageTooLarge
-        case "imageDecodingFailed": self = .errorImageDamaged
-        case "imageEncodingFailed", "invalidPolicy": self = .errorImageProcessing
-        default: return nil
         }
     }
 }

@@ -11,8 +11,7 @@ extension Strings {
         .endedByServer: "The server has ended your session.",
         .endedReused: "It was used in two places at once, which the server takes for a theft.",
         .endedUnused: "It was not used for too long.", .endedRevoked: "It was ended elsewhere.",
-        .endedByApplication: "Your session has ended: {reason}.", .endDetails: "({details})",
-        .sessionEnded: "Please sign in again",
+        .endedByApplication: "Your session has ended: {reason}.", .sessionEnded: "Please sign in again",
         .sessionLost: "This device no longer has your sign-in. You did not sign out; nothing was deleted.",
         .signInAgain: "After signing in you continue where you were.",
         .signedOutByUser: "You have signed out.", .signOut: "Sign out",
@@ -24,7 +23,7 @@ extension Strings {
         .title: "Title", .text: "Text", .publish: "Publish", .publishing: "Publishing",
         .publishFailed: "The article was not published.", .draftKept: "Your draft is kept.",
         .account: "Account", .accountKept: "This account is yours. Sign in with this provider from now on.",
-        .accountHint: "A guest signs in once. Add a provider, and you can sign in again: your name and articles stay.",
+        .accountHint: "Are you a guest? Add a provider, and you can sign in again: your name and articles stay.",
         .signInWithAccount: "Sign in with an account",
         .photoHint: "JPEG or PNG. It is made smaller before it is sent.", .refresh: "Refresh", .loadMore: "Load more",
 
@@ -32,7 +31,10 @@ extension Strings {
         .serverLost: "The program that serves this page does not respond. If it has ended, start it again.",
         .accessRefused: "This page is for one browser only",
         .accessHint: "Open the URL that the program printed. It works once: start the program again for another one.",
-        .pageMissing: "There is no such page", .articleMissing: "There is no such article",
+        .articleMissing: "There is no such article", .pageMissing: "There is no such page",
+        .pageMissingHint: "Check the URL, or go back to the articles.", .pageFailed: "This page cannot be shown",
+        .formExpired: "This form has expired",
+        .formExpiredHint: "Nothing was changed. Open the page again, and send the form once more.",
 
         .errorUnknown: "Something went wrong. Try again.", .errorDetails: "({details})",
         .errorNoConnection: "The server cannot be reached. Check the connection and try again.",
@@ -55,6 +57,6 @@ extension Strings {
         .errorImageDamaged: "This photo is damaged. Choose another one.",
         .errorImageProcessing: "The photo could not be prepared. Choose another one.",
         .errorIncompleteGuest: "Enter a name and choose a photo.",
-        .errorIncompleteDraft: "Enter a title and a text.",
+        .errorIncompleteDraft: "Enter a title and a text.", .errorTooLong: "{field}: at most {limit} characters.",
     ]
 }

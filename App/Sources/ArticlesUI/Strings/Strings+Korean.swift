@@ -11,8 +11,7 @@ extension Strings {
         .endedByServer: "서버에서 세션을 종료했습니다.",
         .endedReused: "두 곳에서 동시에 사용되어 서버가 도용으로 판단했습니다.",
         .endedUnused: "오랫동안 사용하지 않았습니다.", .endedRevoked: "다른 곳에서 종료되었습니다.",
-        .endedByApplication: "세션이 종료되었습니다: {reason}.", .endDetails: "({details})",
-        .sessionEnded: "다시 로그인해 주세요",
+        .endedByApplication: "세션이 종료되었습니다: {reason}.", .sessionEnded: "다시 로그인해 주세요",
         .sessionLost: "이 기기에 로그인 정보가 더 이상 없습니다. 로그아웃하지 않았으며 삭제된 것도 없습니다.",
         .signInAgain: "로그인하면 이전 화면에서 계속합니다.",
         .signedOutByUser: "로그아웃했습니다.", .signOut: "로그아웃",
@@ -24,7 +23,7 @@ extension Strings {
         .title: "제목", .text: "내용", .publish: "게시", .publishing: "게시하는 중",
         .publishFailed: "글을 게시하지 못했습니다.", .draftKept: "작성 중인 글은 보관됩니다.",
         .account: "계정", .accountKept: "계정이 연결되었습니다. 앞으로 이 방법으로 로그인하세요.",
-        .accountHint: "게스트는 한 번만 로그인할 수 있습니다. 계정을 연결하면 다시 로그인할 수 있고, 이름과 글은 그대로 남습니다.",
+        .accountHint: "게스트인가요? 계정을 연결하면 다시 로그인할 수 있고, 이름과 글은 그대로 남습니다.",
         .signInWithAccount: "계정으로 로그인", .photoHint: "JPEG 또는 PNG. 보내기 전에 크기를 줄입니다.",
         .refresh: "새로 고침", .loadMore: "더 보기",
 
@@ -32,7 +31,10 @@ extension Strings {
         .serverLost: "이 페이지를 제공하는 프로그램이 응답하지 않습니다. 종료되었다면 다시 시작해 주세요.",
         .accessRefused: "이 페이지는 한 브라우저에서만 열 수 있습니다",
         .accessHint: "프로그램이 출력한 URL을 여세요. 한 번만 사용할 수 있으니, 다시 필요하면 프로그램을 다시 시작해 주세요.",
-        .pageMissing: "페이지가 없습니다", .articleMissing: "글이 없습니다",
+        .articleMissing: "글이 없습니다", .pageMissing: "페이지가 없습니다",
+        .pageMissingHint: "URL을 확인하거나 글 목록으로 돌아가세요.", .pageFailed: "페이지를 표시할 수 없습니다",
+        .formExpired: "만료된 양식입니다",
+        .formExpiredHint: "변경된 것은 없습니다. 페이지를 다시 열고 양식을 다시 보내 주세요.",
 
         .errorUnknown: "문제가 발생했습니다. 다시 시도해 주세요.", .errorDetails: "({details})",
         .errorNoConnection: "서버에 연결할 수 없습니다. 연결을 확인하고 다시 시도해 주세요.",
@@ -55,5 +57,6 @@ extension Strings {
         .errorImageDamaged: "사진이 손상되었습니다. 다른 사진을 선택해 주세요.",
         .errorImageProcessing: "사진을 준비하지 못했습니다. 다른 사진을 선택해 주세요.",
         .errorIncompleteGuest: "이름을 입력하고 사진을 선택해 주세요.", .errorIncompleteDraft: "제목과 내용을 입력해 주세요.",
+        .errorTooLong: "{field}: 최대 {limit}자까지 입력할 수 있습니다.",
     ]
 }

@@ -39,7 +39,12 @@ package struct Strings: Sendable {
     }
 
     /// The text of an error: what happened and what to do, then the status and the identifier for a support request.
+    /// Of fields that are too long, it has their limits, and the user needs no support.
     package func message(for error: ScreenError) -> String {
+        let limits = error.limits.sorted { $0.value < $1.value }.map { label, limit in
+            self(.errorTooLong, ["field": self(label), "limit": "\(limit)"])
+        }
+        if !limits.isEmpty { return limits.joined(separator: " ") }
         let text =
             switch Phrase(errorCode: error.code, status: error.status) {
             // The server says what is wrong with the input.
@@ -72,7 +77,7 @@ package struct Strings: Sendable {
     package func details(of reason: SignOutReason) -> String? {
         guard case .expired(let ending) = reason else { return nil }
         let known = [ending.status.map { "HTTP \($0)" }, ending.code, ending.requestID].compactMap(\.self)
-        return known.isEmpty ? nil : self(.endDetails, ["details": known.joined(separator: ", ")])
+        return known.isEmpty ? nil : self(.errorDetails, ["details": known.joined(separator: ", ")])
     }
 
     /// What the alert says before the details: why the session ended, and what the user finds after the login.

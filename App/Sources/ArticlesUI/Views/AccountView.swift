@@ -10,11 +10,11 @@ struct AccountView: View {
     var body: some View {
         Form {
             if let user = main.user { Section(strings(.name)) { Text(user.name) } }
-            Section {
-                Text(strings(.accountHint))
-                if main.upgrade.phase == .loaded {
-                    Label(strings(.accountKept), systemImage: "checkmark.circle")
-                } else {
+            if main.upgrade.phase == .loaded {
+                Section { Label(strings(.accountKept), systemImage: "checkmark.circle") }
+            } else if !main.upgrade.providers.isEmpty {
+                Section {
+                    Text(strings(.accountHint))
                     ProviderButtons(login: main.upgrade)
                 }
             }

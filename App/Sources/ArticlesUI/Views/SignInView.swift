@@ -2,6 +2,7 @@
 import DataAPI
 import PhotosUI
 import SwiftUI
+import struct Foundation.Data
 
 /// The login: a guest with a photo, or an identity provider.
 struct SignInView: View {
@@ -39,7 +40,8 @@ private struct GuestSection: View {
                 .textContentType(.name)
             PhotosPicker(strings(.pickPhoto), selection: $item, matching: .images)
                 .onChange(of: item) { _, item in
-                    if let item { Task { await guest.pick(item) } }
+                    guard let item else { return }
+                    Task { await guest.pick { try await item.loadTransferable(type: Data.self) } }
                 }
             photo
             if let uploaded = guest.uploaded {

@@ -1,11 +1,11 @@
 import ArticlesUI
-import Foundation
 import HTTPTypes
 import Hummingbird
 
-/// Asks the guard before a route is called, and adds the header fields of every response.
+/// Asks the guard before a route is called, shows a page for an error, and adds the header fields of every response.
 struct AccessMiddleware: RouterMiddleware {
     let access: AccessGuard
+    let window: WebWindow
 
     // Concurrent, as the protocol's requirement is.
     @concurrent
@@ -27,16 +27,17 @@ struct AccessMiddleware: RouterMiddleware {
         switch access.decision(on: request.head, token: offered, port: context.port) {
         case .welcome:
             return welcome(request)
-        case .refuse: return refusal(.forbidden, request)
+        case .refuse:
+            return plainPage(request, .forbidden) { ["title": $0(.accessRefused), "text": $0(.accessHint)] }
         case .pass where offered != nil: return Response(status: .seeOther, headers: [.location: "/"])
         case .pass: break
         }
         do {
             return try await next(request, context)
-        } catch let error as any HTTPResponseError {
-            return refusal(error.status, request)
         } catch {
-            return refusal(.internalServerError, request)
+            let status = (error as? any HTTPResponseError)?.status ?? .internalServerError
+            let page = await window.page(request.language, access, ofError: status.code)
+            return Response(page.html, status: status)
         }
     }
 
@@ -45,27 +46,18 @@ struct AccessMiddleware: RouterMiddleware {
     private func welcome(_ request: Request) -> Response {
         var response = Response(status: .seeOther, headers: [.location: "/"])
         if request.headers[.secFetchSite] == "cross-site" || request.headers[.secFetchSite] == "same-site" {
-            response = page(request, .ok) { ["title": $0(.appName)] }
+            response = plainPage(request, .ok) { ["title": $0(.appName)] }
         }
         response.headers[.setCookie] = access.cookieField()
         return response
     }
 
-    private func refusal(_ status: HTTPResponse.Status, _ request: Request) -> Response {
-        page(request, status) { strings in
-            status == .forbidden
-                ? ["title": strings(.accessRefused), "text": strings(.accessHint)]
-                : ["title": strings(.pageMissing), "text": "HTTP \(status.code)"]
-        }
-    }
-
-    private func page(
+    private func plainPage(
         _ request: Request, _ status: HTTPResponse.Status, _ texts: (Strings) -> [String: String]
     ) -> Response {
-        let language = Language(accepted: request.headers[.acceptLanguage])
+        let language = request.language
         let members = texts(Strings(language)).merging(["language": language.rawValue]) { $1 }
-        let page = PageTemplates.library.render(members, "plain")
-        return Response(Data(page.utf8), status: status, type: "text/html; charset=utf-8")
+        return Response(PageTemplates.library.render(members, "plain"), status: status)
     }
 
     /// Nothing is loaded from another origin, and nothing inline is run.

@@ -1,6 +1,7 @@
 /* Live updates, and forms without a new page. All works without it too.
    What it inserts is what the server has rendered, escaped. */
 "use strict";
+document.documentElement.classList.add("scripted");
 const place = document.body.dataset.location;
 let isLeaving = false;
 addEventListener("beforeunload", () => { isLeaving = true; });

@@ -8,11 +8,11 @@ struct Page: Sendable, Equatable {
     let location: Location
     let html: String
 
-    /// Renders the screen that is shown.
+    /// Renders the screen that is shown, or in its place what is said of a request that failed with an HTTP status.
     @MainActor
-    init(of app: AppModel, at location: Location, in language: Language, formToken: String) {
+    init(of app: AppModel, at location: Location, in language: Language, formToken: String, ofError status: Int?) {
         let strings = Strings(language)
-        let screen = Screen(app, strings)
+        let screen = status.map { .error($0, strings) } ?? Screen(app, strings)
         var members: [String: Any] = [
             "language": language.rawValue, "t": TemplateTexts(strings: strings), "title": screen.title,
             "location": location.path, "formToken": formToken, "isBusy": screen.isBusy, "template": screen.template,

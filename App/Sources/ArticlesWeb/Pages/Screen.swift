@@ -33,6 +33,18 @@ struct Screen {
         self.members = members.compactMapValues { $0 }
     }
 
+    /// The page of a request that failed. Only a form of an earlier page or session is forbidden to this browser.
+    static func error(_ status: Int, _ strings: Strings) -> Screen {
+        let phrases: (title: Phrase, text: Phrase) =
+            switch status {
+            case 403: (.formExpired, .formExpiredHint)
+            case 404: (.pageMissing, .pageMissingHint)
+            default: (.pageFailed, .errorUnknown)
+            }
+        let title = strings(phrases.title)
+        return Screen("problem", title, isBusy: false, ["title": title, "text": strings(phrases.text)])
+    }
+
     private static func launch(_ splash: SplashModel, _ strings: Strings) -> Screen {
         Screen(
             "launch", strings(.launching), isBusy: splash.phase.error == nil,
@@ -70,6 +82,7 @@ struct Screen {
             [
                 "person": main.user.map { ["name": $0.name, "photo": photo].compactMapValues { $0 } },
                 "isKept": main.upgrade.phase == .loaded,
+                "isOffered": main.upgrade.phase != .loaded && !main.upgrade.providers.isEmpty,
                 "upgrade": providers(main.upgrade, strings, at: "/account/upgrade", cancelledAt: "/account/cancel"),
             ])
     }
