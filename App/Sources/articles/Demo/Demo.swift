@@ -38,7 +38,8 @@ struct Demo {
         let interruption = Interruption.current
         await interruption?.trap(cleanUp)
         defer {
-            folder.remove()
+            if interruption?.hasSignal == true { cleanUp() } else { folder.remove() }
+            interruption?.end()
             interruption?.stop()
         }
         let fitter = try AppGraph.photoFitter()
@@ -54,10 +55,7 @@ struct Demo {
                 options: options, console: console, backend: backend, folder: folder.url, recording: recording)
             return await run.perform(fitter: fitter)
         }
-        if let interruption, interruption.hasSignal {
-            cleanUp()
-            interruption.end()
-        }
+        try Task.checkCancellation()
         let holds = try report.print(on: console, recording)
         try recording.finish(DemoReport.title, baseURL: report.baseURL, report.verdict)
         return holds
