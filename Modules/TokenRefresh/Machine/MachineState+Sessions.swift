@@ -63,24 +63,26 @@ extension MachineState {
             // A deletion that has failed is tried again at once.
             if context.store.isBehind { context.beginWriting() } else { respondToStoreWaiters(nil) }
         case .signedIn(let active):
-            end(reason, revoking: active.value.newestBundle, inStore: false)
+            let ordinal = context.order.end(at: context.now.date)
+            end(reason, revoking: active.value.newestBundle, inStore: false, upTo: ordinal)
             context.letWait(waiter)
         }
     }
 
-    /// G5: the one place where a session ends.
-    mutating func end(_ reason: SignOutReason, revoking revoked: TokenBundle?, inStore: Bool) {
+    /// G5: the one place where a session ends. `ordinal`: up to which one others end with it, if that is asked for now.
+    /// An end that was noted earlier does not reach the sign-ins that this process has seen since.
+    mutating func end(
+        _ reason: SignOutReason, revoking revoked: TokenBundle?, inStore: Bool, upTo ordinal: SessionOrdinal? = nil
+    ) {
         guard let ended = active?.value else { return }
         if inStore {
             followStore()
         } else {
-            let date = context.now.date
-            let ordinal = context.order.end(at: date)
             let scope =
                 reason.isExpired
                 ? ended.persistence.scope(ofRejected: ended.bundle)
-                : ended.persistence.scope(of: ended.bundle.session, upTo: ordinal)
-            _ = context.write(.tombstone(reason, at: date, of: scope))
+                : ended.persistence.scope(of: ended.bundle.session, upTo: ordinal ?? ended.bundle.ordinal)
+            _ = context.write(.tombstone(reason, at: context.now.date, of: scope))
             if let call = ended.calls.call {
                 context.lease.endedCalls[call.id] = Lease.EndedCall(
                     session: ended.bundle.session, generation: call.generation)

@@ -202,6 +202,17 @@ import Testing
         #expect(beginning.checked(bob, ending: .byUser) == [], "a sign-in goes on")
     }
 
+    @Test func `G9, G30: the noted end of a session that is found reaches no sign-in that was seen since`() throws {
+        var script = MachineScript.signedIn(isShared: true)
+        let ada = try #require(script.machine.current?.bundle)
+        let bob = TokenBundle.stored("bob", 0, ordinal: ada.ordinal.next)
+        _ = script.signOut(1)
+        #expect(script.wrote(.superseded(by: .active(bob))).contains("check"))
+        // The read began before bob signed in.
+        #expect(script.checked(.active(ada), ending: .byUser) == ["delete"])
+        #expect(script.replaces(ada) && !script.replaces(bob))
+    }
+
     @Test(arguments: [false, true])
     func `G30: a store that holds nothing says why, and deletes, revokes and ends nothing`(isShared: Bool) {
         for (ending, text) in [(SignOutReason.lost(seen("ada")), "lost"), (.byUser, "byUser"), (nil, "never")] {
