@@ -149,15 +149,15 @@ private final class HARRecording: Sendable {
                         of: state.body, length: state.received, contentType: state.contentType)
                 }
             }
-            if let error { state.entry.comment = Self.text(of: error) }
+            if let error { state.entry.comment = text(of: error) }
             return state.entry
         }
         if let entry { done(entry) }
     }
 
-    private static func text(of error: any Error) -> String {
+    private func text(of error: any Error) -> String {
         switch error {
-        case let error as HTTPTransportError: "\(error)"
+        case let error as HTTPTransportError: redaction.text("\(error)")
         case is CancellationError: "cancelled"
         // The text of an error of another module may contain a secret.
         default: "\(type(of: error))"

@@ -178,12 +178,9 @@ struct RedactionTests {
         let response = StubResponse { _ in
             throw HTTPTransportError(.transportFailed, reason: "curl -H 'Authorization: Bearer canary-5ecret-access'")
         }
-        let client = NetworkClient(StubTransport(responding: response))
-            .authenticated(by: ScriptedTokenProvider(Self.token))
-        let error = try await #require(throws: NetworkError.self) { _ = try await client.send(.article(7)) }
-        for text in Self.texts(of: error) + ["\(String(describing: error.cause))"] {
-            #expect(!text.contains("canary-5ecret-access"))
-        }
+        let (error, texts) = try await WithheldTextTests.shown(
+            of: .article(7), by: StubTransport(responding: response), token: Self.token)
+        for text in texts { #expect(!text.contains("canary-5ecret-access"), "\(text)") }
         #expect("\(error)".contains("curl -H 'Authorization: redacted'"))
     }
 
