@@ -23,18 +23,15 @@ extension ActiveSession {
         }
     }
 
-    mutating func read(_ id: AttemptID, as stage: Stage = .reading(isStale: false), _ context: inout Context) {
-        phase = .refreshing(id, stage)
+    mutating func read(_ id: AttemptID, after rejection: TokenRefreshError? = nil, _ context: inout Context) {
+        phase = .refreshing(id, .reading(after: rejection, isStale: false))
         context.readStore(for: id)
     }
 
     /// A write has ended: a read under way may not show it.
     mutating func invalidateRead() {
-        switch phase {
-        case .refreshing(let id, .reading): phase = .refreshing(id, .reading(isStale: true))
-        case .refreshing(let id, .verifying(let error, _)): phase = .refreshing(id, .verifying(error, isStale: true))
-        default: break
-        }
+        guard case .refreshing(let id, .reading(let rejection, _)) = phase else { return }
+        phase = .refreshing(id, .reading(after: rejection, isStale: true))
     }
 
     // MARK: The lease
@@ -67,18 +64,8 @@ extension ActiveSession {
         ownerMayCall: Bool,
         _ context: inout Context
     ) {
-        guard case .refreshing(let id, let stage) = phase else { return }
-        let rejection: TokenRefreshError?
-        let isStale: Bool
-        switch stage {
-        case .reading(let stale): (rejection, isStale) = (nil, stale)
-        case .verifying(let error, let stale): (rejection, isStale) = (error, stale)
-        case .leasing, .recording, .calling, .ending, .storing: return
-        }
-        guard read == id, !isStale else {
-            let stage: Stage = rejection.map { .verifying($0, isStale: false) } ?? .reading(isStale: false)
-            return self.read(id, as: stage, &context)
-        }
+        guard case .refreshing(let id, .reading(let rejection, let isStale)) = phase else { return }
+        guard read == id, !isStale else { return self.read(id, after: rejection, &context) }
         switch result {
         case .success(let found):
             applyRead(found)

@@ -13,7 +13,7 @@ extension ActiveSession {
             failAttempt(because: "no response within \(limit)", &context)
         case .leasing:
             failAttempt(because: waitReason(context.policy), &context)
-        case .reading, .recording, .verifying:
+        case .reading, .recording:
             if case .recording = stage { forgetIntent(&context) }
             let reason = "no response from the store within \(limit)"
             let cause = TokenStoreError(.unavailable, reason: reason)
@@ -71,7 +71,7 @@ extension ActiveSession {
         switch stage {
         case .leasing, .calling, .ending, .storing: return
         case .recording: forgetIntent(&context)
-        case .reading, .verifying: break
+        case .reading: break
         }
         failAttempt(because: reason, &context)
     }

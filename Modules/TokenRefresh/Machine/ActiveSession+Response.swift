@@ -58,7 +58,7 @@ extension ActiveSession {
         }
         if isIdle { context.emit(.startTimer(.deadline(id), at: context.uptime + context.policy.storeLimit)) }
         // G13. Another process may have spent the refresh token: its tokens are in the store.
-        read(id, as: .verifying(error, isStale: false), &context)
+        read(id, after: error, &context)
     }
 
     // MARK: New tokens

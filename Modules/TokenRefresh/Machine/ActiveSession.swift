@@ -14,7 +14,7 @@ enum SessionOutcome: Sendable {
 /// ```
 /// activating ──stored──► resting ──a request needs it──► refreshing ──► resting
 ///                          (shared store: leasing → reading →) recording → calling → storing
-///                                            │                  │           └ rejected → verifying → ending
+///                                            │                  │           └ rejected → reading → ending
 ///                                            └ newer: adopted   └ not writable: no call (G27)
 /// ```
 /// It owns four values, each with rules of its own: the tokens, what the store has of them, the calls that spend their
@@ -34,14 +34,13 @@ struct ActiveSession: Hashable, Sendable {
     indirect enum Stage: Hashable, Sendable {
         /// Another process may hold the lease.
         case leasing
-        /// Another process may have refreshed already. `isStale`: the read may not show a write that has ended since.
-        case reading(isStale: Bool)
+        /// Another process may have refreshed already; `after` a rejection it may have newer tokens than the rejected
+        /// ones. `isStale`: the read may not show a write that has ended since.
+        case reading(after: TokenRefreshError?, isStale: Bool)
         /// The intent is being stored (G27).
         case recording(Call.Recording)
         /// The handler has been called.
         case calling(isReplay: Bool)
-        /// The server has rejected the refresh token; another process may have newer ones.
-        case verifying(TokenRefreshError, isStale: Bool)
         /// The store holds nothing newer, and the end of the session is being stored (G13).
         case ending(SignOutReason, version: Int)
         /// The new tokens are being stored (G11).
