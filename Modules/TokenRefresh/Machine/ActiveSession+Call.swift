@@ -119,13 +119,13 @@ extension ActiveSession {
             return
         }
         let version = write(call.intent.abandoned, over: predecessor(with: call.intent), &context)
-        calls.mark(.writing(version: version))
+        calls.call?.mark = .writing(version: version)
     }
 
     mutating func marked(_ call: Call, _ outcome: WriteOutcome, _ context: inout Context) {
         // A mark that could not be written is written again: the lease stays until then.
         if case .failed = outcome { return }
-        calls.mark(.stored)
+        calls.call?.mark = .stored
         if call.progress == .abandoned { abandonCall(call.id, &context) }
         if case .superseded(let found) = outcome { superseded(by: found, storing: nil, &context) }
     }

@@ -38,7 +38,7 @@ extension ActiveSession {
     mutating func callLimitPassed(_ id: AttemptID, _ context: inout Context) -> Bool {
         guard let call = calls.call, call.id == id else { return false }
         guard call.progress == .underWay else { return true }
-        calls.note(.cancelled)
+        calls.call?.progress = .cancelled
         context.cancelCall(id)
         return true
     }
@@ -48,7 +48,7 @@ extension ActiveSession {
     mutating func abandonmentDue(_ id: AttemptID, _ context: inout Context) {
         guard let call = calls.call, call.id == id, call.progress == .cancelled else { return }
         context.emit(.report(.callAbandoned(session: bundle.session, generation: bundle.generation)))
-        calls.note(.abandoned)
+        calls.call?.progress = .abandoned
         mark(&context)
     }
 

@@ -15,7 +15,7 @@ struct CallLedger: Hashable, Sendable {
         let seenAt: Duration
     }
 
-    private(set) var call: Call?
+    var call: Call?
     /// `nil`: there was no call with the refresh token.
     private var key: CallKey?
     private var rival: Rival?
@@ -82,10 +82,6 @@ struct CallLedger: Hashable, Sendable {
     mutating func wasNotMade(_ ended: Call) {
         if key?.value == ended.keyBefore.value { key = ended.keyBefore }
     }
-
-    mutating func note(_ progress: Call.Progress) { call?.progress = progress }
-
-    mutating func mark(_ mark: Call.Mark) { call?.mark = mark }
 
     // MARK: Calls of other processes
 

@@ -11,8 +11,8 @@ struct Context: Hashable, Sendable {
     var callers = Callers()
     var lease = Lease()
     var order = SignInOrder()
-    /// The attempt whose read of the store has not ended. One is under way at most, however long the store hangs (G26).
-    private var attemptRead: AttemptID?
+    /// Whether a read of the store for an attempt has not ended. One is under way at most, however long it hangs (G26).
+    var isReadingForAttempt = false
     /// The limits of calls whose timers are set.
     private var callLimits: [RefreshTimer: CallLimit] = [:]
     private var random: RandomSource
@@ -103,7 +103,7 @@ struct Context: Hashable, Sendable {
 
     /// The response to a sign-out that the store did not take. It lasts if the journal has it (G30).
     func response(toSignOut error: TokenStoreError, _ version: Int) -> RefreshResponse {
-        if store.isNoted(version) { return .done }
+        if store.noted >= version { return .done }
         return .failed(AuthenticationError(settings.hasJournal ? .signOutNotStored : .storeUnavailable, cause: error))
     }
 
@@ -117,12 +117,10 @@ struct Context: Hashable, Sendable {
 
     /// Reads the store for an attempt. A read of an earlier attempt that has not ended ends first.
     mutating func readStore(for id: AttemptID) {
-        guard attemptRead == nil else { return }
-        attemptRead = id
+        guard !isReadingForAttempt else { return }
+        isReadingForAttempt = true
         emit(.read(.attempt(id)))
     }
-
-    mutating func attemptReadEnded() { attemptRead = nil }
 
     // MARK: The limits of a call
 
@@ -165,10 +163,6 @@ struct Context: Hashable, Sendable {
 
     mutating func requestLease(for id: AttemptID) {
         if lease.request() { emit(.lease(id)) }
-    }
-
-    mutating func take(lease id: AttemptID, _ identity: String?) {
-        if !lease.take(id, identity) { emit(.release(id)) }
     }
 
     /// G31. A token that may do less than it was asked for is reported.

@@ -52,7 +52,7 @@ extension MachineState {
         guard case .restoring(var restoring) = session else { return }
         if !restoring.isTimed {
             restoring.isTimed = true
-            context.emit(.startTimer(.loadDeadline, at: context.uptime + loadLimit))
+            context.emit(.startTimer(.loadDeadline, at: context.uptime + context.policy.storeLimit))
         }
         if !restoring.isReading {
             restoring.isReading = true
@@ -62,15 +62,13 @@ extension MachineState {
         session = .restoring(restoring)
     }
 
-    var loadLimit: Duration { context.policy.storeLimit }
-
     /// A store that hangs counts as unavailable. Its result is used when it comes.
     mutating func loadTookTooLong() {
         guard case .restoring(var restoring) = session else { return }
         restoring.isTimed = false
         session = .restoring(restoring)
         guard restoring.isReading else { return }
-        failRestoring(.noResponse(within: loadLimit), retryAfter: nil)
+        failRestoring(.noResponse(within: context.policy.storeLimit), retryAfter: nil)
     }
 
     /// The first read has ended (G14). A sign-in or a sign-out does not wait for it.
@@ -84,7 +82,12 @@ extension MachineState {
             storeFailure = nil
             restored(content.current(at: context.now.date), ending)
             startOwedCheck()
-        case .failure(let error): storeUnavailable(error)
+        case .failure(let error):
+            restoring.failures += 1
+            session = .restoring(restoring)
+            let pause = context.storePause(afterFailures: restoring.failures)
+            context.emit(.startTimer(.reload, at: context.uptime + pause))
+            failRestoring(error, retryAfter: pause)
         }
     }
 
@@ -128,16 +131,7 @@ extension MachineState {
         }
     }
 
-    mutating func storeUnavailable(_ error: TokenStoreError) {
-        guard case .restoring(var restoring) = session else { return }
-        restoring.failures += 1
-        session = .restoring(restoring)
-        let pause = context.storePause(afterFailures: restoring.failures)
-        context.emit(.startTimer(.reload, at: context.uptime + pause))
-        failRestoring(error, retryAfter: pause)
-    }
-
-    mutating func failRestoring(_ error: TokenStoreError, retryAfter pause: Duration?) {
+    private mutating func failRestoring(_ error: TokenStoreError, retryAfter pause: Duration?) {
         storeFailure = error
         context.emit(.report(.storeFailed(error)))
         let failure = AuthenticationError(.storeUnavailable, retryAfter: pause, cause: error)

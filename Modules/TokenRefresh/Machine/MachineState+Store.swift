@@ -24,7 +24,7 @@ extension MachineState {
         revokeWritten(upTo: version, beside: outcome.found)
         respondToStoreWaiters(failure, upTo: version)
         // A sign-out that has found a later session leaves it, and this process follows.
-        if case (.signedOut, .superseded) = (session, outcome) { context.check.owe() }
+        if case (.signedOut, .superseded) = (session, outcome) { context.check.isOwed = true }
         if failure != nil, context.store.version == version, context.store.isBehind {
             let pause = context.storePause(afterFailures: context.store.failures)
             context.emit(.startTimer(.storeRetry, at: context.uptime + pause))
@@ -116,14 +116,14 @@ extension MachineState {
         switch purpose {
         case .check: checked(result)
         case .attempt(let id):
-            context.attemptReadEnded()
+            context.isReadingForAttempt = false
             updateStoreFailure(result)
             modifySession { $0.attemptRead(id, result, ownerMayCall: ownerMayCall, &$1) }
         case .load, .order: break
         }
         // The session that ran here has ended with that which the store holds.
         if isToEnd, case .signedOut = session {
-            context.check.owe()
+            context.check.isOwed = true
             startOwedCheck()
         }
     }
@@ -136,7 +136,7 @@ extension MachineState {
 
     mutating func storeChanged() {
         if case .restoring(let restoring) = session {
-            context.check.owe(restoring.isReading)
+            context.check.isOwed = restoring.isReading
             return load()
         }
         guard context.settings.isShared else { return }
@@ -154,8 +154,8 @@ extension MachineState {
         guard !context.check.isTimed, !context.callers.isEmpty(.check) || !context.callers.isEmpty(.nextCheck) else {
             return
         }
-        context.check.time(true)
-        context.emit(.startTimer(.checkDeadline, at: context.uptime + loadLimit))
+        context.check.isTimed = true
+        context.emit(.startTimer(.checkDeadline, at: context.uptime + context.policy.storeLimit))
     }
 
     private mutating func startCheck() {
@@ -173,19 +173,16 @@ extension MachineState {
         }
         if context.check.mustRepeat || !context.callers.isEmpty(.nextCheck) { return startCheck() }
         if context.check.isTimed {
-            context.check.time(false)
+            context.check.isTimed = false
             context.emit(.stopTimer(.checkDeadline))
         }
-        repeatCheck(after: result)
-    }
-
-    /// A change that could not be read is read after a pause: it is not reported again.
-    private mutating func repeatCheck(after result: Result<StoredSession, TokenStoreError>) {
-        var isFailure = false
-        if case .failure(let error) = result { isFailure = !error.isLasting }
-        let failures = context.check.count(isFailure: isFailure)
-        guard isFailure else { return }
-        let pause = context.storePause(afterFailures: failures)
+        guard case .failure(let error) = result, !error.isLasting else {
+            context.check.failures = 0
+            return
+        }
+        // A change that could not be read is read after a pause: it is not reported again.
+        context.check.failures += 1
+        let pause = context.storePause(afterFailures: context.check.failures)
         context.emit(.startTimer(.reload, at: context.uptime + pause))
     }
 
@@ -193,7 +190,7 @@ extension MachineState {
     /// was stored since.
     mutating func follow(_ found: StoredSession?) {
         guard !context.store.isBehind else {
-            context.check.owe()
+            context.check.isOwed = true
             return modifySession { $0.checkedBesideWrite(found, &$1) }
         }
         switch (session, found) {
@@ -207,7 +204,7 @@ extension MachineState {
 
     /// The waiters of a check that hangs continue without it. Its result is used when it comes.
     mutating func checkTookTooLong() {
-        context.check.time(false)
+        context.check.isTimed = false
         for waiter in context.callers.take(.check, .nextCheck) { serveAfterCheck(waiter) }
     }
 
@@ -227,7 +224,8 @@ extension MachineState {
     mutating func leaseChanged(_ event: LeaseEvent) {
         switch event {
         case .taken(let id, let identity):
-            context.take(lease: id, identity)
+            // A second lease is released at once.
+            if !context.lease.take(id, identity) { context.emit(.release(id)) }
             modifySession { $0.leased(&$1) }
         case .failed(let id, let error):
             context.lease.requestEnded()

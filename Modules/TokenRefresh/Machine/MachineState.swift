@@ -94,7 +94,7 @@ struct MachineState: Hashable, Sendable {
             read(purpose, result, ownerMayCall: ownerMayCall, ending)
         case .lease(let event): leaseChanged(event)
         case .wrote(let version, let outcome): wrote(version, outcome)
-        case .noted(let version): context.store.note(version)
+        case .noted(let version): context.store.noted = version
         case .callNotMade(let id, let error): callNotMade(id, error)
         case .responded(let id, let base, let result): responded(id, base: base, result.map(\.plausible))
         case .timerFired(let timer): timerFired(timer)

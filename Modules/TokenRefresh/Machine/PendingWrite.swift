@@ -14,8 +14,8 @@ struct PendingWrite: Hashable, Sendable {
     private var timed: Int?
     /// The newest version whose write has failed or missed its deadline.
     private var missed = 0
-    /// The newest version whose end the journal has taken: it lasts although the store fails.
-    private var noted = 0
+    /// The newest version whose end the journal has taken: it, and each one before it, lasts although the store fails.
+    var noted = 0
 
     struct Write: Hashable, Sendable {
         let version: Int
@@ -23,7 +23,7 @@ struct PendingWrite: Hashable, Sendable {
     }
 
     /// Whether the newest content is not stored yet.
-    var isBehind: Bool { settled < version }
+    var isBehind: Bool { lacks(version) }
 
     /// The content that is not stored yet.
     var missing: StoreContent? { isBehind ? content : nil }
@@ -44,11 +44,6 @@ struct PendingWrite: Hashable, Sendable {
 
     /// Whether a write of the newest content has failed or missed its deadline, and none has succeeded.
     var hasMissed: Bool { isBehind && missed >= version }
-
-    /// Whether the journal has taken an end, or a later one, which reaches as far.
-    func isNoted(_ version: Int) -> Bool { noted >= version }
-
-    mutating func note(_ version: Int) { noted = version }
 
     /// Whether a version, and every later one, is not stored yet.
     func lacks(_ version: Int) -> Bool { settled < version }

@@ -9,11 +9,11 @@ struct StoreCheck: Hashable, Sendable {
     private var isStale = false
     /// The check under way started too early for later callers, or for a report of a change.
     private(set) var mustRepeat = false
-    private(set) var isOwed = false
+    var isOwed = false
     /// How many checks in a row could not read the store.
-    private var failures = 0
+    var failures = 0
     /// Whether the deadline of the callers that wait for it is set.
-    private(set) var isTimed = false
+    var isTimed = false
 
     mutating func begin() {
         isUnderWay = true
@@ -40,14 +40,4 @@ struct StoreCheck: Hashable, Sendable {
 
     /// The content of the store may have changed: a read under way may have seen what was there before.
     mutating func storeMayHaveChanged() { if isUnderWay { isStale = true } }
-
-    mutating func owe(_ isOwed: Bool = true) { self.isOwed = isOwed }
-
-    mutating func time(_ isTimed: Bool) { self.isTimed = isTimed }
-
-    /// Counts the checks in a row that could not read the store. Returns their number.
-    mutating func count(isFailure: Bool) -> Int {
-        failures = isFailure ? failures + 1 : 0
-        return failures
-    }
 }
