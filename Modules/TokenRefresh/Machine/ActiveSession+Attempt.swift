@@ -107,7 +107,7 @@ extension ActiveSession {
             prevail(over: stored, &context)
             record(over: nil, id, &context)
         case .nothing, .sameTokens, .otherSession, .ended:
-            if let rejection { return end(rejection, id, &context) }
+            if let rejection { return writeEnd(.expired(ending(rejection, context)), id, &context) }
             proceed(found?.bundle, id, ownerMayCall: ownerMayCall, &context)
         }
     }

@@ -31,7 +31,7 @@ extension ActiveSession {
             makeCall(recording, id, isReplay: true, &context)
         // The attempt has missed its deadline. A rejection counts all the same, and so does the pause that a server
         // requests.
-        case (.resting, .failure(let error)) where ended != nil && error.countsLate:
+        case (.resting, .failure(let error)) where ended != nil && error.code != .ambiguous && error.isOfWholeResponse:
             failed(error, ended, id, &context)
         case (_, .failure): break
         }
@@ -104,10 +104,6 @@ extension ActiveSession {
     // MARK: The end of the session
 
     /// G13. The write decides: tokens that another process has stored since the read stay, and are adopted.
-    mutating func end(_ rejection: TokenRefreshError, _ id: AttemptID, _ context: inout Context) {
-        writeEnd(.expired(ending(rejection, context)), id, &context)
-    }
-
     mutating func writeEnd(_ reason: SignOutReason, _ id: AttemptID, _ context: inout Context) {
         let scope = persistence.scope(ofRejected: bundle)
         let version = context.write(.tombstone(reason, at: context.now.date, of: scope))
@@ -146,9 +142,4 @@ extension ActiveSession {
         forgetIntent(&context)
         failAttempt(because: "the end of the session cannot be stored", cause: error, &context)
     }
-}
-
-extension TokenRefreshError {
-    /// Whether a response that comes after its deadline says something of the session, or of the server.
-    fileprivate var countsLate: Bool { code != .ambiguous && isOfWholeResponse }
 }

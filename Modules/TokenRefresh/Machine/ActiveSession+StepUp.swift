@@ -22,7 +22,10 @@ extension ActiveSession {
         let new = former.renewed(by: tokens, lifetime: lifetime.duration, context.clock.serverClock, context.now)
         calls.startOver()
         leaveCall(&context)
-        leaveAttempt(&context)
+        // The attempt under way is over. Its callers wait for the new tokens; those that wanted a refresh have it.
+        stopDeadlines(&context)
+        context.callers.move(from: .attempt, to: .pause)
+        giveRefreshed(&context)
         persistence.steppedUp()
         pacing.steppedUp()
         leaseHolder = nil
@@ -37,14 +40,6 @@ extension ActiveSession {
         guard let id = calls.call?.id, let call = endCall(id, &context), call.progress != .abandoned else { return }
         context.cancelCall(id)
         context.lease.endedCalls[id] = Lease.EndedCall(session: bundle.session, generation: call.generation)
-    }
-
-    /// The attempt under way is over. Its callers wait for the new tokens; those that wanted a refresh have it.
-    private mutating func leaveAttempt(_ context: inout Context) {
-        stopDeadlines(&context)
-        for waiter in context.callers.take(.attempt, .pause) {
-            if waiter.request == .refresh { give(waiter, &context) } else { context.callers.add(waiter, to: .pause) }
-        }
     }
 
     /// A caller waits for its whole deadline at most, also where it has waited before (G25).

@@ -135,16 +135,11 @@ extension ActiveSession {
         leaseHolder = nil
         pacing.succeeded()
         rest(&context)
-        for waiter in context.callers.take(.attempt) {
-            if isRenewed { give(waiter, &context) } else { context.callers.add(waiter, to: .pause) }
-        }
-        for waiter in context.callers.take(.pause) {
-            // The refresh was made, by this or by another process.
-            if waiter.request == .refresh, isRenewed {
-                give(waiter, &context)
-            } else {
-                context.callers.add(waiter, to: .pause)
-            }
+        if isRenewed {
+            for waiter in context.callers.take(.attempt) { give(waiter, &context) }
+            giveRefreshed(&context)
+        } else {
+            context.callers.move(from: .attempt, to: .pause)
         }
         serveQueue(&context)
     }

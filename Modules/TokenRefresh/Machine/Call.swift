@@ -77,7 +77,7 @@ struct CallKey: Hashable, Sendable {
         value = intent.idempotencyKey
         isUsed = true
         madeAt = own.flatMap { $0.value == intent.idempotencyKey ? $0.madeAt : nil }
-        if intent.firstDate == nil, RefreshStatus(intent.failure?.status).provesNoExchange { return }
+        if intent.firstDate == nil, intent.failure?.status.provesNoExchange == true { return }
         let shown = clock.timePassed(since: first).map { clock.uptime - $0 }
         firstCall = Instant(uptime: max(shown ?? .zero, madeAt ?? shown ?? clock.uptime), date: first)
     }
@@ -93,21 +93,18 @@ struct CallKey: Hashable, Sendable {
 }
 
 /// The status of the response to a call.
-struct RefreshStatus {
-    private let value: Int?
-
-    init(_ value: Int?) {
-        self.value = value
-    }
-
+extension Int? {
     /// Whether the response says that the refresh token was not exchanged. A server or a gateway that has failed may
     /// have exchanged it before.
-    var provesNoExchange: Bool { value.map { ($0 < 500 || $0 == 503) && !isSuccess } ?? false }
+    var provesNoExchange: Bool { map { ($0 < 500 || $0 == 503) && !isSuccess } ?? false }
 
-    var isSuccess: Bool { value.map { (200..<300).contains($0) } ?? false }
+    fileprivate var isSuccess: Bool { map { (200..<300).contains($0) } ?? false }
 }
 
 extension TokenRefreshError {
     /// Whether a response of success came that nothing can be made of: the refresh token is spent.
-    var hasSpent: Bool { code == .unavailable && RefreshStatus(status).isSuccess }
+    var hasSpent: Bool { code == .unavailable && status.isSuccess }
+
+    /// Whether a whole response came, which says something of the session or the server.
+    var isOfWholeResponse: Bool { status != nil || [.rejected, .userActionRequired].contains(code) }
 }

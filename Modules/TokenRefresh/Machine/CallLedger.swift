@@ -75,7 +75,7 @@ struct CallLedger: Hashable, Sendable {
 
     /// The response of a call was a failure.
     mutating func failed(_ ended: Call, _ error: TokenRefreshError) {
-        if ended.isFirst, RefreshStatus(error.status).provesNoExchange { key?.forgetFirstCall() }
+        if ended.isFirst, error.status.provesNoExchange { key?.forgetFirstCall() }
     }
 
     /// No byte of the call was written: its key is as it was before.

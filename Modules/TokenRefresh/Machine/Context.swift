@@ -34,8 +34,10 @@ struct Context: Hashable, Sendable {
     mutating func emit(_ action: RefreshAction) { effects.actions.append(action) }
 
     /// Fails a caller.
-    mutating func refuse(_ waiter: Waiter, _ code: AuthenticationError.Code, retryAfter: Duration? = nil) {
-        emit(.respond(waiter.id, .failed(AuthenticationError(code, retryAfter: retryAfter))))
+    mutating func refuse(
+        _ waiter: Waiter, _ code: AuthenticationError.Code, retryAfter: Duration? = nil, cause: (any Error)? = nil
+    ) {
+        emit(.respond(waiter.id, .failed(AuthenticationError(code, retryAfter: retryAfter, cause: cause))))
     }
 
     /// Returns the actions of one event. The next event gets a new buffer, so that a burst of responses leaves
@@ -99,12 +101,6 @@ struct Context: Hashable, Sendable {
         guard let write = store.next() else { return }
         emit(.stopTimer(.storeRetry))
         emit(.write(version: write.version, write.content))
-    }
-
-    /// The response to a sign-out that the store did not take. It lasts if the journal has it (G30).
-    func response(toSignOut error: TokenStoreError, _ version: Int) -> RefreshResponse {
-        if store.noted >= version { return .done }
-        return .failed(AuthenticationError(settings.hasJournal ? .signOutNotStored : .storeUnavailable, cause: error))
     }
 
     /// Drops the content that is not stored yet.

@@ -134,7 +134,8 @@ extension MachineState {
     private mutating func failRestoring(_ error: TokenStoreError, retryAfter pause: Duration?) {
         storeFailure = error
         context.emit(.report(.storeFailed(error)))
-        let failure = AuthenticationError(.storeUnavailable, retryAfter: pause, cause: error)
-        for waiter in context.callers.take(.load) { context.emit(.respond(waiter.id, .failed(failure))) }
+        for waiter in context.callers.take(.load) {
+            context.refuse(waiter, .storeUnavailable, retryAfter: pause, cause: error)
+        }
     }
 }

@@ -67,14 +67,15 @@ extension MachineState {
     }
 
     /// Completes the callers of a sign-in or a sign-out. A sign-in holds without the store; a sign-out that could not
-    /// delete the tokens fails its caller.
+    /// delete the tokens fails its caller, unless the journal has it (G30).
     mutating func respondToStoreWaiters(_ error: TokenStoreError?, upTo version: Int? = nil) {
         var isSignedOut = false
         if case .signedOut = session { isSignedOut = true }
         let version = version ?? context.store.version
         for waiter in context.callers.takeWriters(upTo: version) {
-            if let error, isSignedOut, !waiter.isSignIn {
-                context.emit(.respond(waiter.id, context.response(toSignOut: error, version)))
+            if let error, isSignedOut, !waiter.isSignIn, context.store.noted < version {
+                let code = context.settings.hasJournal ? AuthenticationError.Code.signOutNotStored : .storeUnavailable
+                context.emit(.respond(waiter.id, .failed(AuthenticationError(code, cause: error))))
             } else {
                 context.emit(.respond(waiter.id, .done))
             }
