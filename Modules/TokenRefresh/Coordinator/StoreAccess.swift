@@ -105,6 +105,9 @@ extension StoreContent {
 }
 
 extension TokenStoreError {
+    /// Whether the store can be read, and its content cannot.
+    var isLasting: Bool { [.corrupt, .insecure, .unsupportedVersion].contains(code) }
+
     /// A store or a source that hangs.
     static func noResponse(within limit: Duration) -> TokenStoreError {
         TokenStoreError(.unavailable, reason: "no response within \(limit.inWords)")

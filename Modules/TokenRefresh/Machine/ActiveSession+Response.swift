@@ -82,9 +82,7 @@ extension ActiveSession {
         let lifetime = context.lifetime(of: tokens, for: bundle.session, sentAt: sent)
         context.reportMissingScope(of: tokens, after: bundle, bundle.session)
         let new = bundle.renewed(by: tokens, lifetime: lifetime.duration, context.clock.serverClock, sent)
-        let validity = TokenValidity(
-            measured: Expiry(received: new, lifetime: lifetime.duration, at: sent.uptime, policy: context.policy),
-            refreshedAt: sent.uptime, isCertain: lifetime.isCertain)
+        let validity = TokenValidity(received: new, lifetime, sent: sent.uptime, context.clock)
         let renewal = Renewal(bundle: new, validity: validity, problem: tokens.accessTokenProblem)
         let version = context.write(.bundle(new, over: persistence.predecessor()))
         phase = .refreshing(attempt, .storing(renewal, version: version))

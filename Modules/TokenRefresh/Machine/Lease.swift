@@ -6,10 +6,9 @@ struct Lease: Hashable, Sendable {
         case none
         /// One request is under way at most, however long the store hangs (G26).
         case requested
-        /// `identity`: the name of the lease, for the intents that are recorded under it.
-        case held(AttemptID, identity: String?)
-        /// The process is about to be suspended: the lease is released as soon as no write is under way.
-        case suspending(AttemptID, identity: String?)
+        /// `identity`: the name of the lease, for the intents that are recorded under it. `isSuspending`: the process
+        /// is about to be suspended, and the lease is released as soon as no write is under way.
+        case held(AttemptID, identity: String?, isSuspending: Bool)
     }
 
     /// The call of a session that has ended.
@@ -27,14 +26,11 @@ struct Lease: Hashable, Sendable {
     var endedCalls: [AttemptID: EndedCall] = [:]
 
     private var held: (id: AttemptID, identity: String?)? {
-        switch state {
-        case .held(let id, let identity), .suspending(let id, let identity): (id, identity)
-        case .none, .requested: nil
-        }
+        if case .held(let id, let identity, _) = state { (id, identity) } else { nil }
     }
 
     var isHeld: Bool { held != nil }
-    var isSuspending: Bool { if case .suspending = state { true } else { false } }
+    var isSuspending: Bool { if case .held(_, _, isSuspending: true) = state { true } else { false } }
     var identity: String? { held?.identity }
 
     /// Whether nothing is to be released.
@@ -55,7 +51,7 @@ struct Lease: Hashable, Sendable {
     /// Returns whether this is the lease from now on. A second one is released at once.
     mutating func take(_ id: AttemptID, _ identity: String?) -> Bool {
         guard !isHeld else { return false }
-        state = .held(id, identity: identity)
+        state = .held(id, identity: identity, isSuspending: false)
         return true
     }
 
@@ -68,7 +64,7 @@ struct Lease: Hashable, Sendable {
     }
 
     mutating func suspend() {
-        if let held { state = .suspending(held.id, identity: held.identity) }
+        if let held { state = .held(held.id, identity: held.identity, isSuspending: true) }
     }
 
     /// Rule 2: the lease belongs to the attempt until its call has ended and its result is stored. After the end of a
@@ -76,11 +72,7 @@ struct Lease: Hashable, Sendable {
     /// removed, until the calls of the session have ended. Before a suspension only a write keeps it.
     ///
     /// A lease that was lost is needed by the call that was made under it. An attempt since then has another one.
-    ///
-    /// - Parameters:
-    ///   - session: The session, if one is signed in.
-    ///   - store: What is not stored yet.
-    /// - Returns: The leases to release.
+    /// Returns those to release.
     mutating func release(neededBy session: Placed<ActiveSession>?, _ store: PendingWrite) -> [AttemptID] {
         let isStored = !store.isBehind
         if session == nil, isStored { endedCalls = [:] }

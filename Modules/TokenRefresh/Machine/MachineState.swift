@@ -33,7 +33,7 @@ struct MachineState: Hashable, Sendable {
         let token: SessionToken
         let until: Duration?
 
-        func token(at uptime: Duration) -> SessionToken? { until.isReached(at: uptime) ? nil : token }
+        func token(at uptime: Duration) -> SessionToken? { until.map { uptime < $0 } ?? true ? token : nil }
     }
 
     var session: Session = .restoring(Restoring())
@@ -161,9 +161,4 @@ struct MachineState: Hashable, Sendable {
         case .signedIn(let active): return active.value.isIdle
         }
     }
-}
-
-extension Duration? {
-    /// Whether an instant is no longer before an end, if there is one.
-    func isReached(at uptime: Duration) -> Bool { if let self { uptime >= self } else { false } }
 }

@@ -149,17 +149,6 @@ extension StoreContent {
     }
 }
 
-extension StoredSession {
-    /// The session whose tokens, or whose end, are stored.
-    fileprivate var session: SessionID? {
-        switch self {
-        case .active(let bundle): bundle.session
-        case .tombstone(let tombstone): tombstone.session
-        case .empty: nil
-        }
-    }
-}
-
 extension TokenBundle {
     /// Its end, which the store does not hold yet.
     func ended(_ reason: SignOutReason, at date: Date) -> SessionTombstone {
@@ -179,9 +168,7 @@ extension TokenBundle {
     private func keepsIntent(of stored: TokenBundle) -> Bool {
         stored.refreshIntent.map { $0.owner == refreshIntent?.owner } ?? true
     }
-}
 
-extension TokenBundle {
     /// Whether a stored bundle of another process replaces the bundle of this process.
     ///
     /// Two processes can produce the same generation: one could not save it, and the other started from the saved one.
@@ -191,24 +178,12 @@ extension TokenBundle {
             || (session == other.session && generation == other.generation
                 && accessToken != other.accessToken)
     }
-}
 
-extension TokenStoreError {
-    /// Whether the store can be read, and its content cannot.
-    var isLasting: Bool { [.corrupt, .insecure, .unsupportedVersion].contains(code) }
-}
-
-extension TokenBundle {
-    /// When the call that brought the access token was sent, on the device's clock. `nil`: not known.
-    var sentAt: Date? {
-        guard let receivedAt, receivedAt.isPlausible, clockSkew.isFinite else { return nil }
-        return receivedAt - clockSkew
-    }
-
-    /// The time since the access token came, by the device's clock. `nil`: not known, or the clock was set back.
+    /// The time since the call that brought the access token, by the device's clock. `nil`: not known, or the clock was
+    /// set back.
     func age(at date: Date) -> Duration? {
-        guard let sentAt else { return nil }
-        let seconds = date.timeIntervalSince(sentAt)
+        guard let receivedAt, receivedAt.isPlausible, clockSkew.isFinite else { return nil }
+        let seconds = date.timeIntervalSince(receivedAt - clockSkew)
         return (0..<1e9).contains(seconds) ? .seconds(seconds) : nil
     }
 }
@@ -219,5 +194,14 @@ extension StoredSession {
     func current(at date: Date) -> StoredSession {
         guard case .tombstone(let tombstone) = self else { return self }
         return date.timeIntervalSince(tombstone.date) > SessionTombstone.lifetime / .seconds(1) ? .empty : self
+    }
+
+    /// The session whose tokens, or whose end, are stored.
+    fileprivate var session: SessionID? {
+        switch self {
+        case .active(let bundle): bundle.session
+        case .tombstone(let tombstone): tombstone.session
+        case .empty: nil
+        }
     }
 }

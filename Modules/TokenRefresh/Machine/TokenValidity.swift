@@ -12,15 +12,11 @@ struct TokenValidity: Hashable, Sendable {
     /// Whether the expiry is that of a sighting, because the date in the bundle is that of a wrong clock.
     var isSighted = false
 
-    init(measured expiry: Expiry, refreshedAt: Duration? = nil, isCertain: Bool = true) {
-        (self.expiry, self.refreshedAt, isMeasured) = (expiry, refreshedAt, isCertain)
-    }
-
-    /// Of the tokens of a sign-in, received now.
-    init(received bundle: TokenBundle, _ lifetime: TokenLifetime, _ clock: MachineClock) {
-        self.init(
-            measured: Expiry(received: bundle, lifetime: lifetime.duration, at: clock.uptime, policy: clock.policy),
-            isCertain: lifetime.isCertain)
+    /// Of tokens that were received now: those of a sign-in, or of a refresh whose call was `sent`.
+    init(received bundle: TokenBundle, _ lifetime: TokenLifetime, sent: Duration? = nil, _ clock: MachineClock) {
+        expiry = Expiry(received: bundle, lifetime: lifetime.duration, at: sent ?? clock.uptime, policy: clock.policy)
+        refreshedAt = sent
+        isMeasured = lifetime.isCertain
     }
 
     /// Of tokens that the store holds. `sighting`: when it held the tokens before.
