@@ -16,8 +16,7 @@ final class HandlerCall: Sendable {
     ///
     /// - Throws: What the handler throws.
     static func run<Value: Sendable>(
-        of engine: TokenRefreshCoordinator,
-        _ handler: @Sendable () async throws -> Value
+        of engine: TokenRefreshCoordinator, _ handler: @Sendable () async throws -> Value
     ) async throws -> Value {
         let call = HandlerCall(of: engine)
         defer { call.isRunning.withLock { $0 = false } }

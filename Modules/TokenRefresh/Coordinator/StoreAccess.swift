@@ -31,8 +31,7 @@ struct StoreAccess: Sendable {
     }
 
     func lease(
-        waitingAtMost limit: Duration,
-        whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
+        waitingAtMost limit: Duration, whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
     ) async -> Result<(any TokenStoreLease)?, TokenStoreError> {
         do {
             return .success(try await shared?.lease(waitingAtMost: limit, whileHeld: report))

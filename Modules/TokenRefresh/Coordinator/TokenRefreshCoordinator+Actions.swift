@@ -171,8 +171,7 @@ extension TokenRefreshCoordinator {
     /// Waits until no refresh and no write is under way, and then for more. Returns whether all of that has ended
     /// within the limit.
     func isIdle(
-        within limit: Duration,
-        then more: @escaping @Sendable (TokenRefreshCoordinator) async -> Void = { _ in }
+        within limit: Duration, then more: @escaping @Sendable (TokenRefreshCoordinator) async -> Void = { _ in }
     ) async -> Bool {
         let isDone = try? await clock.withDeadline(clock.uptime + limit) {
             guard case .done = await self.response(to: { .requested(.settle, $0) }) else { return false }

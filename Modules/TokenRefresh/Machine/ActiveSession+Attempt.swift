@@ -59,9 +59,7 @@ extension ActiveSession {
 
     /// The store was read again: under the lease, or because the server rejected the refresh token (G13).
     mutating func attemptRead(
-        _ read: AttemptID,
-        _ result: Result<StoredSession, TokenStoreError>,
-        ownerMayCall: Bool,
+        _ read: AttemptID, _ result: Result<StoredSession, TokenStoreError>, ownerMayCall: Bool,
         _ context: inout Context
     ) {
         guard case .refreshing(let id, .reading(let rejection, let isStale)) = phase else { return }

@@ -62,11 +62,8 @@ extension ActiveSession {
         guard context.canRefresh(bundle) else { return rest(&context) }
         let key = calls.begin(id, recording, generation: bundle.generation, &context)
         var request = TokenRefreshRequest(
-            refreshToken: bundle.refreshToken ?? "",
-            accessToken: bundle.accessToken,
-            session: bundle.session,
-            idempotencyKey: key.value
-        )
+            refreshToken: bundle.refreshToken ?? "", accessToken: bundle.accessToken, session: bundle.session,
+            idempotencyKey: key.value)
         request.binding = bundle.binding
         phase = .refreshing(id, .calling(isReplay: isReplay))
         context.limitCall(.callLimit(id), at: recording.since + context.policy.longestCall)

@@ -5,9 +5,7 @@ import Foundation
 /// The response of a call, and how an attempt ends.
 extension ActiveSession {
     mutating func responded(
-        _ id: AttemptID,
-        base: TokenBundle,
-        _ result: Result<TokenRefreshResult, TokenRefreshError>,
+        _ id: AttemptID, base: TokenBundle, _ result: Result<TokenRefreshResult, TokenRefreshError>,
         _ context: inout Context
     ) {
         let ended = endCall(id, &context)
@@ -110,12 +108,8 @@ extension ActiveSession {
 
     func ending(_ error: TokenRefreshError?, _ context: Context) -> SessionEnding {
         var ending = SessionEnding(
-            status: error?.status,
-            code: error?.serverCode ?? error?.code.rawValue,
-            requestID: error?.requestID,
-            date: context.now.date,
-            process: context.settings.owner.process
-        )
+            status: error?.status, code: error?.serverCode ?? error?.code.rawValue, requestID: error?.requestID,
+            date: context.now.date, process: context.settings.owner.process)
         ending.challenge = error?.challenge
         return ending
     }

@@ -156,9 +156,7 @@ extension ActiveSession {
     /// All waiters share the failure (G6), except those that can use a token which is still valid (G3).
     /// At least a pause of `least` follows; where another process has failed, only what is `left` of its pause.
     mutating func failAttempt(
-        _ error: TokenRefreshError,
-        atLeast least: Duration = .zero,
-        exactly left: Duration? = nil,
+        _ error: TokenRefreshError, atLeast least: Duration = .zero, exactly left: Duration? = nil,
         _ context: inout Context
     ) {
         let pause = left ?? pacing.failed(error, of: bundle.session, atLeast: least, &context)

@@ -135,13 +135,7 @@ extension CallKey {
     /// The intent of a call with the key.
     func intent(at date: Date, isAbandoned: Bool = false, _ context: Context) -> RefreshIntent {
         RefreshIntent(
-            idempotencyKey: value,
-            owner: context.settings.owner,
-            date: date,
-            firstDate: firstCall?.date,
-            longestCall: context.policy.longestCall,
-            isAbandoned: isAbandoned,
-            lease: context.lease.identity
-        )
+            idempotencyKey: value, owner: context.settings.owner, date: date, firstDate: firstCall?.date,
+            longestCall: context.policy.longestCall, isAbandoned: isAbandoned, lease: context.lease.identity)
     }
 }

@@ -26,11 +26,7 @@ struct LoopBreaker: Hashable, Sendable {
     /// Handles the refusal of a fresh token by an endpoint. Returns the cool-down of the endpoint, which doubles up to
     /// eight times the first one; `nil`: the token is refreshed. A replacement of a refused token proves a loop.
     mutating func refused(
-        by endpoint: String?,
-        isReplacement: Bool,
-        isAdopted: Bool = false,
-        at uptime: Duration,
-        cooldown: Duration
+        by endpoint: String?, isReplacement: Bool, isAdopted: Bool = false, at uptime: Duration, cooldown: Duration
     ) -> Duration? {
         let key = endpoint ?? ""
         if !isReplacement, uptime >= nextVerificationAt,

@@ -218,9 +218,7 @@ extension MachineState {
     }
 
     mutating func responded(
-        _ id: AttemptID,
-        base: TokenBundle,
-        _ result: Result<TokenRefreshResult, TokenRefreshError>
+        _ id: AttemptID, base: TokenBundle, _ result: Result<TokenRefreshResult, TokenRefreshError>
     ) {
         context.lease.endedCalls[id] = nil
         let result = ofSubject(of: base, result)

@@ -63,10 +63,7 @@ struct Pacing: Hashable, Sendable {
 
     /// An attempt has failed. Returns the pause after it, which is at least `least`.
     mutating func failed(
-        _ error: TokenRefreshError,
-        of session: SessionID,
-        atLeast least: Duration,
-        _ context: inout Context
+        _ error: TokenRefreshError, of session: SessionID, atLeast least: Duration, _ context: inout Context
     ) -> Duration {
         let (policy, uptime) = (context.policy, context.uptime)
         let inARow = (failure?.inARow ?? 0) + 1
@@ -148,11 +145,7 @@ struct Pacing: Hashable, Sendable {
     func sharedFailure(_ error: TokenRefreshError, at now: Instant) -> RefreshIntent.Failure? {
         guard let failure else { return nil }
         var shared = RefreshIntent.Failure(
-            date: now.date,
-            pause: failure.until - now.uptime,
-            status: error.status,
-            serverCode: error.serverCode
-        )
+            date: now.date, pause: failure.until - now.uptime, status: error.status, serverCode: error.serverCode)
         if error.code == .ambiguous { refusals?.fill(&shared, at: now) }
         userAction?.fill(&shared)
         return shared
