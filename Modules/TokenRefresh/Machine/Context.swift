@@ -33,15 +33,13 @@ struct Context: Hashable, Sendable {
 
     mutating func emit(_ action: RefreshAction) { effects.actions.append(action) }
 
-    /// Fails a caller.
     mutating func refuse(
         _ waiter: Waiter, _ code: AuthenticationError.Code, retryAfter: Duration? = nil, cause: (any Error)? = nil
     ) {
         emit(.respond(waiter.id, .failed(AuthenticationError(code, retryAfter: retryAfter, cause: cause))))
     }
 
-    /// Returns the actions of one event. The next event gets a new buffer, so that a burst of responses leaves
-    /// no large buffer behind.
+    /// Returns the actions of one event. The next one gets a new buffer: a burst leaves no large one behind.
     mutating func takeActions() -> [RefreshAction] {
         defer { effects.actions = [] }
         return effects.actions

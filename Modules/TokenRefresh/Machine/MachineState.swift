@@ -11,8 +11,7 @@ struct MachineState: Hashable, Sendable {
         case signedOut(SignOutReason)
         case signedIn(Placed<ActiveSession>)
 
-        /// Changes the session of a user who is signed in. It is taken out meanwhile: so it has one owner, and changing
-        /// it copies nothing.
+        /// Changes the session, which is taken out meanwhile: so it has one owner, and changing it copies nothing.
         mutating func modify(_ context: inout Context, by rule: (inout ActiveSession, inout Context) -> Void) {
             guard case .signedIn(var active) = self else { return }
             self = .signedOut(.never)
@@ -21,7 +20,6 @@ struct MachineState: Hashable, Sendable {
         }
     }
 
-    /// The state of the first read.
     struct Restoring: Hashable, Sendable {
         var isReading = false
         var isTimed = false
@@ -40,7 +38,6 @@ struct MachineState: Hashable, Sendable {
     var context: Context
     var storeFailure: TokenStoreError?
     var lastEnding: SignOutReason?
-    /// What is given up once a version is written.
     var revocations = Revocations()
     /// The last published state.
     var published: SessionState = .unknown
@@ -65,7 +62,6 @@ struct MachineState: Hashable, Sendable {
 
     // MARK: Events
 
-    /// Takes an event. Returns what the shell must do, in this order.
     mutating func handle(_ event: RefreshEvent, at now: Instant) -> [RefreshAction] {
         context.clock.advance(to: now)
         apply(event)

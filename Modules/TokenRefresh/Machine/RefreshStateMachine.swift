@@ -31,8 +31,6 @@ struct RefreshStateMachine: Hashable, Sendable {
     var ready: MachineState.ReadyToken? { state.active?.value.readyToken(state.context.clock) }
 
     /// The current token, if it needs no refresh (G18).
-    ///
-    /// - Complexity: O(1), without an allocation.
     func readyToken(at uptime: Duration) -> SessionToken? { ready?.token(at: uptime) }
 
     /// The last published state.
@@ -46,7 +44,6 @@ struct RefreshStateMachine: Hashable, Sendable {
     /// The content that is not stored yet.
     var unsavedContent: StoreContent? { state.context.store.missing }
 
-    /// A summary for a support screen.
     var status: SessionStatus { state.status }
 
     /// Until when no refresh starts, because the last one has failed. `nil`: there is no such pause.
