@@ -3,16 +3,14 @@ import Foundation
 
 /// The tokens in use: how long the access token may be sent, and which endpoints refuse it.
 ///
-/// Tokens come from the store, from a sign-in or a step-up, from a refresh, or from the refresh of another process, and
-/// each replaces all that is known of those before it. Its windows are those of ``Expiry``. What an endpoint refuses
-/// although it is fresh is left to the ``LoopBreaker``, which outlives a refresh (G10).
+/// New tokens replace all that is known of those before them, but for what the ``LoopBreaker`` knows: it outlives a
+/// refresh (G10).
 struct AccessTokenWindow: Hashable, Sendable {
     /// The tokens in use. An intent is in the store only.
     private(set) var bundle: TokenBundle { didSet { shared = bundle.token } }
     /// The access token, which all requests share.
     private var shared: SessionToken
     private var validity: TokenValidity
-    /// The endpoints that have refused the access token although it was fresh.
     private var loops = LoopBreaker()
     /// When the store has held the tokens. `nil`: not known, or they have no lifetime.
     private(set) var sighting: StoreSighting?
@@ -32,7 +30,6 @@ struct AccessTokenWindow: Hashable, Sendable {
 
     // MARK: New tokens
 
-    /// The tokens of a refresh.
     mutating func renew(_ new: TokenBundle, _ validity: TokenValidity, at date: Date) {
         bundle = new
         self.validity = validity
@@ -68,7 +65,6 @@ struct AccessTokenWindow: Hashable, Sendable {
 
     var expiry: Expiry { validity.expiry }
 
-    /// How close the access token is to its end.
     func urgency(at uptime: Duration) -> Expiry.Urgency { validity.expiry.urgency(at: uptime) }
 
     /// Whether no clock that can be set has a part in the expiry of the token.
@@ -76,7 +72,6 @@ struct AccessTokenWindow: Hashable, Sendable {
         validity.isMeasured || (clock.serverClock.isKnown && bundle.isDatedByServer)
     }
 
-    /// The access token, for a request.
     func token(_ issuance: SessionToken.Issuance) -> SessionToken {
         var token = shared
         token.issuance = issuance
@@ -92,8 +87,6 @@ struct AccessTokenWindow: Hashable, Sendable {
     }
 
     mutating func changeReported(at uptime: Duration) { sighting?.changeReported(at: uptime) }
-
-    // MARK: Endpoints that refuse it
 
     /// How long an endpoint still causes no refresh.
     func pause(of endpoint: String?, at uptime: Duration) -> Duration? {

@@ -63,7 +63,7 @@ extension ActiveSession {
         let key = calls.begin(id, recording, generation: bundle.generation, &context)
         var request = TokenRefreshRequest(
             refreshToken: bundle.refreshToken ?? "", accessToken: bundle.accessToken, session: bundle.session,
-            idempotencyKey: key.value)
+            idempotencyKey: key)
         request.binding = bundle.binding
         phase = .refreshing(id, .calling(isReplay: isReplay))
         context.limitCall(.callLimit(id), at: recording.since + context.policy.longestCall)

@@ -71,7 +71,7 @@ struct ActiveSession: Hashable, Sendable {
     /// A session that the store holds. `earlier`: when it held the tokens before these.
     init(stored bundle: TokenBundle, after earlier: StoreSighting?, _ context: inout Context) {
         window = AccessTokenWindow(stored: bundle, after: earlier, context.clock)
-        persistence = .current
+        persistence = Persistence()
         phase = .resting
         calls.startOver(after: bundle.refreshIntent, context.clock)
         if let failure = bundle.refreshIntent?.failure { pacing.observe(failure, of: bundle.session, &context) }

@@ -57,16 +57,17 @@ struct CallLedger: Hashable, Sendable {
 
     // MARK: The call
 
-    mutating func begin(_ id: AttemptID, _ recording: Call.Recording, generation: Int, _ context: inout Context)
-        -> CallKey
-    {
+    /// Begins a call. Returns its key.
+    mutating func begin(
+        _ id: AttemptID, _ recording: Call.Recording, generation: Int, _ context: inout Context
+    ) -> String {
         let before = keyForCall(&context)
         key?.use(at: context.now)
         call = Call(id: id, recording: recording, generation: generation, keyBefore: before)
-        return before
+        return before.value
     }
 
-    /// The call has ended, as far as this attempt's is under way.
+    /// Returns the call that has ended, if it is the one under way.
     mutating func end(_ id: AttemptID) -> Call? {
         guard let ended = call, ended.id == id else { return nil }
         call = nil
@@ -124,15 +125,14 @@ enum CallPermission {
     case later(in: Duration)
 }
 
-/// A call beside another one that may be under way. Where the tolerance of the server is a time, it counts from the
-/// first call, so the intent of the repetition has the date of the first one, and both have one limit.
+/// A call beside another one that may be under way. A tolerance that is a time counts from the first call, so the
+/// intent of the repetition has its date, and both have one limit.
 struct Repetition: Hashable, Sendable {
     var date: Date?
     var since: Duration?
 }
 
 extension CallKey {
-    /// The intent of a call with the key.
     func intent(at date: Date, isAbandoned: Bool = false, _ context: Context) -> RefreshIntent {
         RefreshIntent(
             idempotencyKey: value, owner: context.settings.owner, date: date, firstDate: firstCall?.date,

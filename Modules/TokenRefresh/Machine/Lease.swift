@@ -11,7 +11,6 @@ struct Lease: Hashable, Sendable {
         case held(AttemptID, identity: String?, isSuspending: Bool)
     }
 
-    /// The call of a session that has ended.
     struct EndedCall: Hashable, Sendable {
         let session: SessionID
         let generation: Int

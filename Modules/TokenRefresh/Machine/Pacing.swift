@@ -8,7 +8,6 @@ import ConcurrencyPrimitives
 /// stored of its failures counts as an own one (rule 7). A refresh ends a row of failures; new tokens end what the
 /// refusals of the tokens before them have shown.
 struct Pacing: Hashable, Sendable {
-    /// The last failed attempt.
     struct Failure: Hashable, Sendable {
         let error: TokenRefreshError
         let at: Duration
@@ -29,7 +28,7 @@ struct Pacing: Hashable, Sendable {
 
     // MARK: What counts now
 
-    /// The time until the next attempt may start, where the last one has failed.
+    /// The time until the next attempt may start.
     func pauseLeft(at uptime: Duration) -> Duration? {
         failure.flatMap { $0.until > uptime ? $0.until - uptime : nil }
     }
@@ -44,7 +43,7 @@ struct Pacing: Hashable, Sendable {
         return (failure.error, max(failure.until - clock.uptime, clock.policy.backoff.floor))
     }
 
-    /// Whether a failure means that the refresh token is rejected (G4).
+    /// G4.
     func isRejection(_ error: TokenRefreshError, _ clock: MachineClock) -> Bool {
         switch error.code {
         case .rejected: true

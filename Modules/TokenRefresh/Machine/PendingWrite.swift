@@ -28,7 +28,6 @@ struct PendingWrite: Hashable, Sendable {
     /// The content that is not stored yet.
     var missing: StoreContent? { isBehind ? content : nil }
 
-    /// Whether the end of a session is not stored yet.
     var isEnding: Bool { if case .tombstone? = missing { true } else { false } }
 
     /// Whether the store may still take the end of a session.
@@ -36,7 +35,6 @@ struct PendingWrite: Hashable, Sendable {
         [missing, underWay?.content].contains { $0?.rejection?.bundle.session == session }
     }
 
-    /// Whether a write is under way.
     var isWriting: Bool { underWay != nil }
 
     /// The bundle of the write under way. It may be stored already.
@@ -48,7 +46,7 @@ struct PendingWrite: Hashable, Sendable {
     /// Whether a version, and every later one, is not stored yet.
     func lacks(_ version: Int) -> Bool { settled < version }
 
-    /// Sets the content for the store.
+    /// Sets the content for the store. Returns its version.
     mutating func want(_ content: StoreContent) -> Int {
         version += 1
         self.content = content

@@ -38,12 +38,8 @@ struct Persistence: Hashable, Sendable {
     /// Of a sign-in, which ends sessions up to an ordinal.
     init(ending ordinal: SessionOrdinal?) { content = .nothing(ends: ordinal, isUncertain: false) }
 
-    private init() { content = .current }
-
     /// Of tokens that the store holds.
-    static let current = Persistence()
-
-    // MARK: What is known
+    init() { content = .current }
 
     /// Whether the store is known to have held a bundle of the session.
     var isStored: Bool { if case .nothing = content { false } else { true } }

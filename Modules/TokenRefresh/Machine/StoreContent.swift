@@ -37,7 +37,6 @@ enum EndScope: Hashable, Sendable {
     /// stay.
     case rejected(TokenBundle, replacing: SessionOrdinal?)
 
-    /// The session that ended, where it is known.
     var session: SessionID? {
         switch self {
         case .session(let session, _): session
@@ -46,7 +45,6 @@ enum EndScope: Hashable, Sendable {
         }
     }
 
-    /// Up to which ordinal sessions end.
     var ordinal: SessionOrdinal {
         switch self {
         case .session(_, let ordinal), .unread(let ordinal): ordinal
@@ -121,7 +119,6 @@ extension StoreContent {
         }
     }
 
-    /// The bundle to store.
     var bundle: TokenBundle? {
         if case .bundle(let bundle, _) = self { bundle } else { nil }
     }
