@@ -96,15 +96,8 @@ extension TokenRefreshCoordinator {
         }
         guard core.pause?.end != pauseEnd else { return nil }
         let earlier = core.pause?.wait
-        core.pause = pauseEnd.map { ($0, wait(forPauseUntil: $0)) }
+        core.pause = pauseEnd.map { end in (end, wait(until: end) { engine in engine.run { _, _ in [] } }) }
         return earlier
-    }
-
-    private func wait(forPauseUntil end: Duration) -> Task<Void, Never> {
-        Task.detached(priority: Self.priority) { [weak self, clock] in
-            guard (try? await clock.sleep(until: end)) != nil else { return }
-            self?.run { _, _ in [] }
-        }
     }
 
     /// Returns the task that is to be cancelled once the lock is free, if there is one.
@@ -125,7 +118,9 @@ extension TokenRefreshCoordinator {
         case .revoke(let bundle, let besideAnother): revoke(bundle, besideAnother: besideAnother, in: &core)
         case .releaseKey(let binding): releaseKey(binding, in: &core)
         case .startTimer(let timer, let deadline):
-            return start(timer, at: deadline, in: &core)
+            let number = core.nextNumber()
+            let task = wait(until: deadline) { $0.fire(timer, number) }
+            return core.timers.updateValue((number, task), forKey: timer)?.task
         case .stopTimer(let timer): return core.timers.removeValue(forKey: timer)?.task
         case .publish(let state): core.subscribers.send(state)
         case .respond, .report: break
@@ -138,16 +133,14 @@ extension TokenRefreshCoordinator {
     /// Tasks of the engine inherit nothing of the request that started them: neither its priority nor its task-locals.
     static var priority: TaskPriority { .medium }
 
-    /// Returns the timer that is replaced.
-    private func start(_ timer: RefreshTimer, at deadline: Duration, in core: inout CoordinatorCore) -> Task<
-        Void, Never
-    >? {
-        let number = core.nextNumber()
-        let task = Task.detached(priority: Self.priority) { [weak self, clock] in
-            guard (try? await clock.sleep(until: deadline)) != nil else { return }
-            self?.fire(timer, number)
+    /// Does something at an instant, unless the engine has ended or the task was cancelled before.
+    func wait(
+        until uptime: Duration, then work: @escaping @Sendable (TokenRefreshCoordinator) -> Void
+    ) -> Task<Void, Never> {
+        Task.detached(priority: Self.priority) { [weak self, clock] in
+            guard (try? await clock.sleep(until: uptime)) != nil, let self else { return }
+            work(self)
         }
-        return core.timers.updateValue((number, task), forKey: timer)?.task
     }
 
     /// A timer that was stopped or replaced as it fired does nothing.

@@ -119,7 +119,10 @@ extension TokenRefreshCoordinator {
             var changes = await opening.value
             var endings = 0
             while !Task.isCancelled {
-                let lasting = endings > 1 ? self?.wait(forWatchSince: start) : nil
+                // A stream that lasts shows that the store can report changes again.
+                let lasting =
+                    endings > 1
+                    ? self?.wait(until: start + Self.polling.limit) { $0.watchChanged(isWatched: true) } : nil
                 for await _ in changes { self?.send(.storeChanged) }
                 lasting?.cancel()
                 endings = clock.uptime - start < Self.polling.limit ? endings + 1 : 1
@@ -131,14 +134,6 @@ extension TokenRefreshCoordinator {
                 changes = store.changes
                 self?.send(.storeChanged)
             }
-        }
-    }
-
-    /// A stream that lasts shows that the store can report changes again.
-    private func wait(forWatchSince start: Duration) -> Task<Void, Never> {
-        Task.detached(priority: Self.priority) { [weak self, clock] in
-            guard (try? await clock.sleep(until: start + Self.polling.limit)) != nil else { return }
-            self?.watchChanged(isWatched: true)
         }
     }
 

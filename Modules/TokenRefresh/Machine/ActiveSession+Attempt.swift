@@ -43,8 +43,7 @@ extension ActiveSession {
     }
 
     mutating func leaseHeld(by holder: LeaseHolder) {
-        guard case .refreshing(_, .leasing) = phase else { return }
-        leaseHolder = holder
+        if case .refreshing(_, .leasing) = phase { leaseHolder = holder }
     }
 
     mutating func leaseFailed(_ request: AttemptID, _ error: TokenStoreError, _ context: inout Context) {

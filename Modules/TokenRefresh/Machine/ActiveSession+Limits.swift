@@ -60,13 +60,9 @@ extension ActiveSession {
         endWithoutLease("the process is about to be suspended", &context)
     }
 
-    /// Rule 4: another process may have the lease, and be calling.
-    mutating func leaseLost(_ context: inout Context) {
-        endWithoutLease("the lease of the shared store was lost", &context)
-    }
-
-    /// Ends an attempt that must not make a call, nor end the session, without the lease.
-    private mutating func endWithoutLease(_ reason: String, _ context: inout Context) {
+    /// Ends an attempt that must not make a call, nor end the session, without the lease: another process may have it,
+    /// and be calling (rule 4).
+    mutating func endWithoutLease(_ reason: String, _ context: inout Context) {
         guard case .refreshing(_, let stage) = phase else { return }
         switch stage {
         case .leasing, .calling, .ending, .storing: return

@@ -17,7 +17,7 @@ extension ActiveSession {
 
     /// Returns the current token, or lets the caller wait for the next one (G3).
     mutating func giveToken(to waiter: Waiter, _ context: inout Context) {
-        guard !isActivating else { return waitForActivation(waiter, &context) }
+        guard !isActivating else { return join(waiter, &context) }
         let uptime = context.uptime
         let mayRefresh = canStart && pacing.pauseLeft(at: uptime) == nil && context.canRefresh(bundle)
         switch window.urgency(at: uptime) {
@@ -111,8 +111,7 @@ extension ActiveSession {
         let (policy, uptime) = (context.policy, context.uptime)
         let pauseLeft = pacing.pauseLeft(at: uptime)
         switch phase {
-        case .activating: waitForActivation(waiter, &context)
-        case .refreshing: join(waiter, &context)
+        case .activating, .refreshing: join(waiter, &context)
         case .resting where isCalling:
             // G8. The call of an attempt that missed its deadline is still under way: no second one is made.
             let error = pacing.failure?.error ?? TokenRefreshError(.unavailable, reason: "a refresh is still under way")

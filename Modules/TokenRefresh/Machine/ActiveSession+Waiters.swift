@@ -42,15 +42,9 @@ extension ActiveSession {
 
     // MARK: Waiting
 
-    /// Lets a caller wait for an attempt.
+    /// Lets a caller wait for the attempt, or until the tokens of a sign-in are stored.
     mutating func join(_ waiter: Waiter, _ context: inout Context) {
-        context.callers.add(waiter, to: .attempt)
-        timeWaiters(since: waiter.since, &context)
-    }
-
-    /// Lets a caller wait until the tokens of a sign-in are stored.
-    mutating func waitForActivation(_ waiter: Waiter, _ context: inout Context) {
-        context.callers.add(waiter, to: .pause)
+        context.callers.add(waiter, to: isActivating ? .pause : .attempt)
         timeWaiters(since: waiter.since, &context)
     }
 

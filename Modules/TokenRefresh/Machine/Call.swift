@@ -61,7 +61,7 @@ struct CallKey: Hashable, Sendable {
     private(set) var isUsed: Bool
     /// When the first call was made whose response may still arrive, or be repeated: the tokens of any response have
     /// been valid since then. `nil`: there was none.
-    private(set) var firstCall: Instant?
+    var firstCall: Instant?
     /// When this process made the key: no call was made with it before. `nil`: another one made it.
     private var madeAt: Duration?
 
@@ -87,9 +87,6 @@ struct CallKey: Hashable, Sendable {
         isUsed = true
         if firstCall == nil { firstCall = now }
     }
-
-    /// The only call with it was made in vain: no response can bring tokens.
-    mutating func forgetFirstCall() { firstCall = nil }
 }
 
 /// The status of the response to a call.

@@ -76,7 +76,7 @@ struct CallLedger: Hashable, Sendable {
 
     /// The response of a call was a failure.
     mutating func failed(_ ended: Call, _ error: TokenRefreshError) {
-        if ended.isFirst, error.status.provesNoExchange { key?.forgetFirstCall() }
+        if ended.isFirst, error.status.provesNoExchange { key?.firstCall = nil }
     }
 
     /// No byte of the call was written: its key is as it was before.

@@ -38,13 +38,12 @@ struct LoopBreaker: Hashable, Sendable {
         let last = coolDowns[key]
         let count = last.map { uptime < $0.until + cooldown ? min($0.count + 1, 4) : 1 } ?? 1
         let pause = cooldown * (1 << (count - 1))
-        makeRoom(for: key)
+        if coolDowns.count >= Self.endpointLimit, last == nil,
+            let first = coolDowns.min(by: { $0.value.until < $1.value.until })
+        {
+            coolDowns[first.key] = nil
+        }
         coolDowns[key] = CoolDown(until: uptime + pause, count: count)
         return pause
-    }
-
-    private mutating func makeRoom(for key: String) {
-        guard coolDowns.count >= Self.endpointLimit, coolDowns[key] == nil else { return }
-        if let first = coolDowns.min(by: { $0.value.until < $1.value.until }) { coolDowns[first.key] = nil }
     }
 }

@@ -234,7 +234,9 @@ extension MachineState {
         case .held(let holder): modifySession { session, _ in session.leaseHeld(by: holder) }
         // The lease that this process held may belong to another one by now. It permits nothing from here on, and is
         // released as any other one: a release says that the call has ended (rule 4).
-        case .lost(let id): if context.lease.lose(id) { modifySession { $0.leaseLost(&$1) } }
+        case .lost(let id):
+            guard context.lease.lose(id) else { return }
+            modifySession { $0.endWithoutLease("the lease of the shared store was lost", &$1) }
         }
     }
 
