@@ -15,6 +15,9 @@ struct Expiry: Hashable, Sendable {
     /// From here on the token is not sent.
     let end: Duration?
 
+    /// A token without a known lifetime: valid until it is refused.
+    static let unknown = Expiry(aheadFrom: nil, leewayFrom: nil, end: nil)
+
     enum Urgency: Hashable, Sendable { case none, ahead, due, expired }
 
     func urgency(at uptime: Duration) -> Urgency {
@@ -57,8 +60,8 @@ extension Expiry {
     /// A token without an end is valid until it is refused, and one that no request can carry never is.
     private init(of bundle: TokenBundle, end: Duration?, lifetime: Duration, _ policy: TokenRefreshPolicy) {
         guard let end, bundle.accessToken.fitsHeaderField else {
-            let always: Duration? = bundle.accessToken.fitsHeaderField ? nil : .zero
-            self.init(aheadFrom: always, leewayFrom: always, end: always)
+            let past = Expiry(aheadFrom: .zero, leewayFrom: .zero, end: .zero)
+            self = bundle.accessToken.fitsHeaderField ? .unknown : past
             return
         }
         let leeway = min(policy.leeway, lifetime / 10)
