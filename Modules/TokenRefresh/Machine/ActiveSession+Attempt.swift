@@ -74,15 +74,13 @@ extension ActiveSession {
             // The store is not known to have held this refresh token. If it does, the write of the intent shows it.
             record(over: nil, id, &context)
         case .failure(let error):
-            // Another process may have spent the refresh token, and only the store could show it. Spending it twice
-            // could end the session, and waiting cannot. The same after a rejection: it may be about a token that has
-            // been replaced.
+            // Another process may have spent the refresh token, which only the store could show: spending it twice
+            // could end the session, and waiting cannot. So a rejection may be about a token that has been replaced.
             failAttempt(because: "the store cannot be read", cause: error, &context)
         }
     }
 
-    /// Applies what a read shows of the tokens in use. Where they are not found, a write that has failed did not store
-    /// them.
+    /// Where the tokens in use are not found, a write that has failed did not store them.
     private mutating func applyRead(_ found: StoredSession) {
         persistence.wasRead()
         guard let stored = found.bundle, stored.session == bundle.session else { return }
@@ -109,8 +107,7 @@ extension ActiveSession {
         }
     }
 
-    /// Another process has refreshed: its tokens are used, and no call is made if the access token is new and valid for
-    /// long enough.
+    /// Another process has refreshed: no call is made if its access token is new and valid for long enough.
     private mutating func adopt(_ found: TokenBundle, _ id: AttemptID, ownerMayCall: Bool, _ context: inout Context) {
         let old = adoptTokens(found, &context)
         let isNew = old.accessToken != bundle.accessToken
@@ -171,8 +168,7 @@ extension ActiveSession {
 
     // MARK: Without the lease
 
-    /// A check of the store has ended, and the content for it is not stored yet. Newer tokens count at once: a caller
-    /// may wait for them (G10).
+    /// While content is not stored yet, newer tokens count at once: a caller may wait for them (G10).
     mutating func checkedBesideWrite(_ found: StoredSession?, _ context: inout Context) {
         guard isIdle, case .newer(let stored) = relation(of: found) else { return }
         superseded(by: .active(stored), storing: nil, &context)
@@ -185,8 +181,7 @@ extension ActiveSession {
             context.conclude(.ends(tombstone.reason, revoking: nil, inStore: true))
         case .otherSession(let stored) where persistence.isStored:
             context.conclude(.isReplaced(by: stored))
-        // A call whose intent is marked has no lease: another process may have refreshed meanwhile. A step-up needs
-        // none (G32).
+        // A call whose intent is marked has no lease: another process may have refreshed, or stepped up (G32).
         case .newer(let stored) where isIdle || calls.call?.mark == .stored,
             .outranked(let stored) where isIdle || calls.call?.mark == .stored:
             finishAdopting(after: adoptTokens(stored, &context), &context)

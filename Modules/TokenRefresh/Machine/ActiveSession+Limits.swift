@@ -33,8 +33,7 @@ extension ActiveSession {
             + "continue it or end it"
     }
 
-    /// G8: the call has passed its second limit and is cancelled. It has `abandonAfter` to end. Returns whether the
-    /// call is the session's.
+    /// G8: the call has passed its second limit and is cancelled. Returns whether it is the session's.
     mutating func callLimitPassed(_ id: AttemptID, _ context: inout Context) -> Bool {
         guard let call = calls.call, call.id == id else { return false }
         guard call.progress == .underWay else { return true }
@@ -43,8 +42,7 @@ extension ActiveSession {
         return true
     }
 
-    /// G8: the call did not end when it was cancelled. Its intent is marked, so that every process knows that it may
-    /// still be under way, and then it counts as a lost response.
+    /// G8: the call did not end when it was cancelled. Once its mark is stored, it counts as a lost response.
     mutating func abandonmentDue(_ id: AttemptID, _ context: inout Context) {
         guard let call = calls.call, call.id == id, call.progress == .cancelled else { return }
         context.emit(.report(.callAbandoned(session: bundle.session, generation: bundle.generation)))
@@ -52,16 +50,14 @@ extension ActiveSession {
         mark(&context)
     }
 
-    /// The system is about to suspend the process: the lease must be released, and the intent must say that the call
-    /// may be under way (rule 4). An attempt without a call ends: without the lease another process may make the call.
+    /// The lease must be released, and the intent must say that the call may be under way (rule 4).
     mutating func suspensionNear(_ context: inout Context) {
         mark(&context)
         guard context.lease.isHeld else { return }
         endWithoutLease("the process is about to be suspended", &context)
     }
 
-    /// Ends an attempt that must not make a call, nor end the session, without the lease: another process may have it,
-    /// and be calling (rule 4).
+    /// Ends an attempt that must not call, nor end the session, without the lease: another process may call (rule 4).
     mutating func endWithoutLease(_ reason: String, _ context: inout Context) {
         guard case .refreshing(_, let stage) = phase else { return }
         switch stage {

@@ -51,14 +51,11 @@ extension ActiveSession {
         let refused = refusal.token
         // G23. A request that began as one user must not be sent again as another.
         guard refused.session == bundle.session else { return context.refuse(waiter, .sessionEnded) }
-        // G2. Request B was sent with the old token and is refused after A's refresh is done. The refusal says nothing
-        // about the current token. Another refresh would spend the new refresh token for nothing, and a server that
-        // rotates may count that as theft. The same applies when another process's token, or that of a restored backup,
-        // has replaced the refused one.
+        // G2. Request B was sent with the old token and is refused after A's refresh is done. That says nothing about
+        // the current token, of this process or another one: a refresh would spend its refresh token for nothing, and
+        // a server that rotates may count that as theft.
         if refused.value != bundle.accessToken { return giveToken(to: waiter, &context) }
-        guard context.canRefresh(bundle) else {
-            return refusedWithoutRefreshToken(refusal, waiter, &context)
-        }
+        guard context.canRefresh(bundle) else { return refusedWithoutRefreshToken(refusal, waiter, &context) }
         if isRefreshing || isActivating { return waitForRefresh(waiter, &context) }
         if let (error, pause) = pacing.failure(sharedBy: refused, context.clock) {
             return fail(waiter, error, retryAfter: pause, &context)

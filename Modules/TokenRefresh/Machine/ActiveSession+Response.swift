@@ -27,8 +27,7 @@ extension ActiveSession {
             var recording = ended.recording
             recording.replaced = recording.intent
             makeCall(recording, id, isReplay: true, &context)
-        // The attempt has missed its deadline. A rejection counts all the same, and so does the pause that a server
-        // requests.
+        // After the deadline of the attempt a rejection counts all the same, and the pause that a server requests.
         case (.resting, .failure(let error)) where ended != nil && error.code != .ambiguous && error.isOfWholeResponse:
             failed(error, ended, id, &context)
         case (_, .failure): break
@@ -61,14 +60,12 @@ extension ActiveSession {
 
     // MARK: New tokens
 
-    /// New tokens. They are stored before any request uses them (G11): a token that is only in memory is lost at the
-    /// next launch, and with a server that rotates, the session with it.
-    ///
-    /// Their life counts from the first call that may have brought them, and not from the receipt (G19): the response
-    /// may have been late, have lain in the socket of a process that slept, or repeat that of an earlier call.
+    /// New tokens are stored before any request uses them (G11): those that are only in memory are lost at the next
+    /// launch, and with a server that rotates, the session with them. Their life counts from the first call that may
+    /// have brought them (G19): the response may have been late, have lain in the socket of a process that slept, or
+    /// repeat that of an earlier call.
     private mutating func received(_ tokens: TokenRefreshResult, _ id: AttemptID, _ context: inout Context) {
-        // The call of a replay, if one is under way, is not needed any more. It keeps the lease until it has ended or
-        // is abandoned.
+        // The call of a replay is not needed any more. It keeps the lease until it has ended or is abandoned.
         if let id = calls.call?.id { _ = callLimitPassed(id, &context) }
         let sent = context.clock.earlier(calls.firstCall?.uptime)
         let hasNewRefreshToken = tokens.refreshToken.map { !$0.isEmpty && $0 != bundle.refreshToken } ?? false
@@ -88,8 +85,7 @@ extension ActiveSession {
         if let call = calls.call, call.progress == .abandoned { abandonCall(call.id, &context) }
     }
 
-    /// The attempt that the tokens of a call serve. The deadline of a later attempt stays: its callers wait for the
-    /// write now (G25).
+    /// The attempt that the tokens of a call serve. The deadline of a later one stays: its callers wait now (G25).
     private func attempt(of id: AttemptID, _ context: inout Context) -> AttemptID {
         if case .refreshing(id, .calling) = phase { return id }
         context.emit(.report(.lateResponseKept(session: bundle.session, generation: bundle.generation + 1)))
@@ -129,8 +125,7 @@ extension ActiveSession {
         guard context.settings.isShared else {
             return context.conclude(.ends(reason, revoking: nil, inStore: false))
         }
-        // The end was written in place of tokens that may not be stored yet: without them the store would keep the
-        // session before this one.
+        // The end was written in place of tokens that may not be stored yet: the store would keep an earlier session.
         forgetIntent(&context)
         failAttempt(because: "the end of the session cannot be stored", cause: error, &context)
     }

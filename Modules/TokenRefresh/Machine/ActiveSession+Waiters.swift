@@ -4,7 +4,6 @@ import Foundation
 
 /// The responses to callers, and the callers that wait.
 extension ActiveSession {
-    /// Gives a caller what it asked for, as the session has it now.
     func give(_ waiter: Waiter, _ context: inout Context) {
         let response: RefreshResponse =
             switch waiter.request {
@@ -48,8 +47,7 @@ extension ActiveSession {
         timeWaiters(since: waiter.since, &context)
     }
 
-    /// A caller that has waited before, as for a pause or the store, has less time left than the attempt (G25): the
-    /// timer is that of the first wait to end.
+    /// Callers that have waited before have less time left than the attempt (G25). The timer is that of the first one.
     mutating func timeWaiters(since: Duration?, _ context: inout Context) {
         guard let since, since < context.uptime else { return }
         let end = since + context.policy.deadline
@@ -76,7 +74,6 @@ extension ActiveSession {
         timeWaiters(since: context.callers.earliest(at: queue), &context)
     }
 
-    /// Stops the deadlines of an attempt that has ended.
     mutating func stopDeadlines(_ context: inout Context) {
         guard case .refreshing(let id, _) = phase else { return }
         context.emit(.stopTimer(.deadline(id)))

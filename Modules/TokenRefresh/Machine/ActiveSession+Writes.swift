@@ -9,8 +9,7 @@ extension ActiveSession {
         if let rejected = content?.rejection, rejected.bundle.session == bundle.session, case .written = outcome,
             !newestBundle.supersedes(rejected.bundle)
         {
-            // The store has taken the end after its limit, and the session went on meanwhile. Newer tokens, which came
-            // since, are still to be written.
+            // The store has taken the end after its limit. Newer tokens, which came since, are still to be written.
             return context.conclude(.ends(rejected.reason, revoking: nil, inStore: true))
         }
         guard let content, content.bundle?.session == bundle.session else { return }
@@ -115,8 +114,7 @@ extension ActiveSession {
         pacing.renewed()
         context.emit(.report(.refreshed(session: bundle.session, generation: bundle.generation)))
         guard bundle.accessToken.fitsHeaderField else {
-            // Each refresh spends a refresh token. A second one in a row shows that the next will bring no token
-            // either.
+            // Each refresh spends a refresh token. A second one in a row shows that the next will bring none either.
             let pause = isFirstUnusable ? .zero : context.policy.ambiguousPause
             return failUnusable(because: new.problem, atLeast: pause, &context)
         }
@@ -125,11 +123,8 @@ extension ActiveSession {
 
     /// The waiters continue with a token that is new, unless it has expired: its response may have been late or
     /// a repetition, a store may take longer to write a token than the token lives, and a server may issue one that no
-    /// request can carry. Then a pause follows as after any failure, and not the next refresh at once. The waiters of a
-    /// token that was only too old wait for its end if it is short.
-    ///
-    /// `isRenewed`: where another process has stored the same access token with another refresh token, the waiters
-    /// cause the next attempt.
+    /// request can carry. Then a pause follows, and not the next refresh at once. Where the access token is not
+    /// `isRenewed`, as another process has stored it with another refresh token, the waiters cause the next attempt.
     mutating func finishAttempt(isRenewed: Bool, _ context: inout Context) {
         if isRefreshing, isRenewed, window.urgency(at: context.uptime) == .expired { return failUnusable(&context) }
         leaseHolder = nil

@@ -103,8 +103,7 @@ struct ActiveSession: Hashable, Sendable {
     /// Whether the newest tokens may be in this process only.
     var isUnsaved: Bool { isStoring || !persistence.isCurrent }
 
-    /// The newest tokens of the session, including those that are being stored: revoking older ones might leave the
-    /// newest valid.
+    /// Those that are being stored count: revoking older ones might leave the newest valid.
     var newestBundle: TokenBundle {
         if case .refreshing(_, .storing(let renewal, _)) = phase { renewal.bundle } else { bundle }
     }

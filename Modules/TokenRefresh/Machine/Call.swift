@@ -37,8 +37,7 @@ struct Call: Hashable, Sendable {
         let version: Int
         /// From then on the limits and the tolerance count: the record of the intent, or the call that it repeats.
         let since: Duration
-        /// From then on no byte of the call may be written: other processes count its limits from the date of the
-        /// intent (G28).
+        /// From then on no byte may be written: other processes count its limits from the date of the intent (G28).
         let startBefore: Duration
     }
 
@@ -47,8 +46,7 @@ struct Call: Hashable, Sendable {
     /// Whether no response to an earlier call with the key can come in place of its own.
     var isFirst: Bool { keyBefore.firstCall == nil }
 
-    /// Whether a failure means that the tokens were lost on their way, and not that the server has refused them: no
-    /// response, or a success that cannot be read.
+    /// Whether the tokens were lost on their way, with a failure that is no response, or a success that cannot be read.
     func isLost(by error: TokenRefreshError) -> Bool {
         progress == .underWay && error.code == .unavailable && (error.status == nil || error.hasSpent)
     }

@@ -4,10 +4,9 @@ import Foundation
 /// The calls with the refresh token in use: the one under way, the key that all of them share, and the call of another
 /// process that may be under way.
 ///
-/// A call outlives its attempt: at the deadline the waiters fail, and the call goes on until it has ended or is
-/// abandoned (rule 2, G8). The key outlives the call, until a response has brought tokens: a later call may get those
-/// of an earlier one (G12). Where another process has stored an intent, its call may be under way: rule 4 says from
-/// when on one more may be made.
+/// A call outlives its attempt, until it has ended or is abandoned (rule 2, G8). The key outlives the call, until a
+/// response has brought tokens: a later call may get those of an earlier one (G12). Where another process has stored an
+/// intent, rule 4 says from when on one more call may be made.
 struct CallLedger: Hashable, Sendable {
     /// The intent of a call that may be under way in another process, and when this process first saw it.
     private struct Rival: Hashable {
@@ -110,8 +109,7 @@ struct CallLedger: Hashable, Sendable {
             return .tolerated(Repetition(date: rival.intent.date, since: clock.uptime - age))
         case .none: break
         }
-        // The date was written by another clock, or this one was set since. The time since this process first saw the
-        // intent is measured here.
+        // The date is of another clock, or this one was set since: the time since the first sight of it is measured.
         let known = max(age ?? .zero, clock.uptime - rival.seenAt)
         return known < limit ? .later(in: limit - known) : .now
     }

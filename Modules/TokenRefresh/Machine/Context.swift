@@ -2,8 +2,7 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 
-/// What the rules use beside the session: the clock, the callers, the pending write, the check of the store, the lease,
-/// and the effects of the event so far. A rule of the session gets it as a parameter.
+/// What the rules use beside the session, and the effects of the event so far. Rules of the session get it passed.
 struct Context: Hashable, Sendable {
     var clock: MachineClock
     var store = PendingWrite()
@@ -134,8 +133,7 @@ struct Context: Hashable, Sendable {
         limitCall(.abandonment(id), at: uptime + policy.abandonAfter)
     }
 
-    /// Whether what a timer limits has come to its end. A call in a process that slept gets time to read its response
-    /// (G8).
+    /// Whether a timer's limit has passed. A call in a process that slept gets time to read its response (G8).
     mutating func hasPassed(_ timer: RefreshTimer) -> Bool {
         guard var limit = callLimits.removeValue(forKey: timer) else { return true }
         let hasPassed = limit.sliceEnded(at: uptime)
@@ -179,8 +177,7 @@ struct Context: Hashable, Sendable {
     }
 }
 
-/// What the rules of one event have brought about beside the state. Between two events there is nothing in it: two
-/// states with other effects are equal.
+/// What the rules of one event have brought about beside the state. Between two events there is nothing in it.
 private struct Effects: Hashable, Sendable {
     var actions: [RefreshAction] = []
     var outcome: SessionOutcome?

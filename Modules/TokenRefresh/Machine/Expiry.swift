@@ -5,8 +5,7 @@ import Foundation
 /// When an access token is too old to use, on the monotonic clock (G3).
 ///
 /// The two windows before the end depend on the token's lifetime, its session and its generation only: processes that
-/// share a token refresh it at the same age, whichever of them received it, and sessions that began together refresh at
-/// different ages (G33).
+/// share a token refresh it at the same age, and sessions that began together at different ages (G33).
 struct Expiry: Hashable, Sendable {
     /// From here on the token is refreshed in the background. `nil`: never.
     let aheadFrom: Duration?
@@ -35,10 +34,8 @@ extension Expiry {
     }
 
     /// The expiry of an access token from the store, as far as the clocks can be trusted (G19): `skew` is how far the
-    /// server's clock is ahead of the device's now. A token that does not say when it was received counts as received
-    /// now.
-    ///
-    /// `sighting`: when the store held the tokens before it. It refutes a date of another device's clock.
+    /// server's clock is ahead of the device's now. `sighting`: when the store held the tokens before it, which refutes
+    /// a date of another device's clock.
     init(
         stored bundle: TokenBundle, at now: Instant, skew: TimeInterval, after sighting: StoreSighting? = nil,
         policy: TokenRefreshPolicy

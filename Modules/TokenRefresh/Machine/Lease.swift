@@ -17,11 +17,9 @@ struct Lease: Hashable, Sendable {
     }
 
     private var state = State.none
-    /// Leases that were lost and are not released yet. They permit nothing. Until their release another process can see
-    /// that this one may still be calling (rule 4).
+    /// Lost leases. They permit nothing; until their release others see that this process may be calling (rule 4).
     private var lost: [AttemptID] = []
-    /// Calls of sessions that have ended here, and not in the store yet: until they end, another process must not spend
-    /// the refresh token.
+    /// Calls of sessions whose end is not stored yet: until they end, no other process may spend the refresh token.
     var endedCalls: [AttemptID: EndedCall] = [:]
 
     private var held: (id: AttemptID, identity: String?)? {
@@ -35,8 +33,7 @@ struct Lease: Hashable, Sendable {
     /// Whether nothing is to be released.
     var isFree: Bool { !isHeld && lost.isEmpty }
 
-    /// An attempt needs the lease. Returns whether it is to be requested. The request of an earlier attempt that has
-    /// not ended serves this one.
+    /// Returns whether the lease is to be requested. A request of an earlier attempt that goes on serves this one.
     mutating func request() -> Bool {
         guard state == .none else { return false }
         state = .requested

@@ -38,8 +38,7 @@ struct MachineClock: Sendable {
         steadySince = instant
     }
 
-    /// The process has slept, and continues now at the earliest: it was not idle for so long, or nothing woke it. That
-    /// the sleep ended some time ago is possible; then what is not urgent is late by a pause, and nothing else.
+    /// The process has slept. Where the sleep has ended some time ago, what is not urgent is late by a pause.
     mutating func noteWake() { quietUntil = now.uptime + policy.wakePause }
 
     /// Whether what is not urgent waits (G33).
@@ -50,15 +49,13 @@ struct MachineClock: Sendable {
         steadySince.map { date >= $0.date - tolerance && date <= now.date + tolerance } ?? false
     }
 
-    /// The time that has passed since a stored date. `nil`: not known, as the wall clock was set since. Before the
-    /// start of this process it counts as steady.
+    /// The time since a stored date. `nil`: the wall clock was set since. Before this process it counts as steady.
     func timePassed(since date: Date) -> Duration? {
         guard date.isPlausible, !wasClockSet || isSteady(since: date) else { return nil }
         return .seconds(max(now.date.timeIntervalSince(date), 0))
     }
 
-    /// The time since another process recorded an intent, where the wall clock shows it reliably: the process is on
-    /// this host, and the clock has not been set since. `nil`: not known.
+    /// The time since a process of this host recorded an intent. `nil`: not known, or the clock was set since.
     func age(of intent: RefreshIntent) -> Duration? {
         guard intent.owner.host == settings.owner.host, isSteady(since: intent.date) else { return nil }
         return .seconds(now.date.timeIntervalSince(intent.date))

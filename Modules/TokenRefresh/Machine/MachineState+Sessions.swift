@@ -109,8 +109,7 @@ extension MachineState {
         let ended = active?.value
         use(stored: found, after: ended?.window.sighting)
         if let ended {
-            // The process that has replaced the session has released its key. That of a sign-in or a step-up which is
-            // not stored is known to this process only.
+            // The other process has released the key it found. That of what is not stored is known here only.
             if !ended.persistence.isStored || !ended.persistence.formerBindings.isEmpty {
                 releaseKey(ended.newestBundle.binding, unlessOf: found)
             }
@@ -157,8 +156,7 @@ extension MachineState {
     }
 
     /// G5: another process whose refresh is refused must find the end of the session, or the next sign-in, in the
-    /// store. Otherwise it would report the revocation as an expiry. If the store fails, the
-    /// tokens are revoked without waiting for it.
+    /// store. Otherwise it would report the revocation as an expiry. A store that fails is not waited for.
     mutating func revokeOnceWritten(_ bundle: TokenBundle) {
         revocations.note(bundle)
         giveUp(.tokens(bundle), isToWait: context.settings.isShared && context.store.isBehind)
@@ -180,9 +178,8 @@ extension MachineState {
         for subject in revocations.due(upTo: version) { giveUp(subject, beside: found) }
     }
 
-    /// G9: revokes tokens that are not used any more. While another session is signed in, by this process or, as far as
-    /// it has `found`, by another one, only a handler is called that affects these tokens alone; tokens in use are
-    /// never revoked.
+    /// G9: revokes tokens that are not used any more. Beside another session, of this process or `found` in the store,
+    /// only a handler is called that affects these tokens alone; tokens in use are never revoked.
     mutating func revoke(_ bundle: TokenBundle, beside found: TokenBundle? = nil) {
         guard let other = active?.value.newestBundle ?? found else {
             return context.emit(.revoke(bundle, besideAnother: false))

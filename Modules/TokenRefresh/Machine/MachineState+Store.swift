@@ -82,7 +82,7 @@ extension MachineState {
         }
     }
 
-    /// A read shows whether the store works. That it can be read does not show that it can be written.
+    /// That the store can be read does not show that it can be written.
     mutating func updateStoreFailure(_ result: Result<StoredSession, TokenStoreError>) {
         switch result {
         case .failure(let error): storeFailure = error
@@ -187,8 +187,7 @@ extension MachineState {
         context.emit(.startTimer(.reload, at: context.uptime + pause))
     }
 
-    /// Follows what another process has stored. The end of a write shows what it has found, and a check after it what
-    /// was stored since.
+    /// Follows what another process has stored. A write shows what it has found, and a check after it what came since.
     mutating func follow(_ found: StoredSession?) {
         guard !context.store.isBehind else {
             context.check.isOwed = true

@@ -136,8 +136,7 @@ struct MachineState: Hashable, Sendable {
 
     // MARK: After each event
 
-    /// Rule 2. Before a suspension the intent of a call is marked first: a call may have been made since the suspension
-    /// was announced.
+    /// Rule 2. The intent of a call is marked first: it may have been made since the suspension was announced.
     private mutating func releaseLeases() {
         guard !context.lease.isFree else { return }
         if context.lease.isSuspending, !context.store.isBehind { modifySession { $0.suspensionNear(&$1) } }

@@ -3,10 +3,9 @@ import ConcurrencyPrimitives
 
 /// The failures of a session, and when its next attempt may start (G6).
 ///
-/// After a failure no attempt starts for a pause: that of the backoff, of the server, of an ambiguous refusal (G4) or
-/// of a demand on the user (G32), whichever is the longest. What another process, or an earlier run of this one, has
-/// stored of its failures counts as an own one (rule 7). A refresh ends a row of failures; new tokens end what the
-/// refusals of the tokens before them have shown.
+/// After a failure no attempt starts for a pause: the longest one of the backoff, the server, an ambiguous refusal (G4)
+/// and a demand on the user (G32). A stored failure of another process, or of an earlier run, counts as an own one
+/// (rule 7). A refresh ends a row of failures; new tokens end what the refusals of those before them have shown.
 struct Pacing: Hashable, Sendable {
     struct Failure: Hashable, Sendable {
         let error: TokenRefreshError
@@ -88,8 +87,7 @@ struct Pacing: Hashable, Sendable {
         return pause
     }
 
-    /// A stored failure of another process, or of an earlier run of this one. Its pause counts as far as it may be long
-    /// from now on (G19): its date is that of a clock which can be set.
+    /// A stored failure. Its date is that of a clock which can be set: its pause has the longest one as a limit (G19).
     mutating func observe(_ shared: RefreshIntent.Failure, of session: SessionID, _ context: inout Context) {
         guard seenFailure != shared else { return }
         seenFailure = shared

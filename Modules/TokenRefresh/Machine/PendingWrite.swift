@@ -60,8 +60,7 @@ struct PendingWrite: Hashable, Sendable {
         return underWay
     }
 
-    /// Whether a deadline must be set for the newest version. It counts from the request and not from the write, as an
-    /// earlier write may hang.
+    /// Whether a deadline must be set. It counts from the request and not from the write: an earlier write may hang.
     mutating func mustTime() -> Bool {
         guard isBehind, timed != version else { return false }
         timed = version
@@ -87,8 +86,7 @@ struct PendingWrite: Hashable, Sendable {
         settled = max(settled, version)
         failures = 0
         guard case .written = outcome else { return write.content }
-        // The store has held the session. When a newer bundle is written, the store may hold a later sign-in of another
-        // process, which must stay.
+        // The store has held the session: a later sign-in of another process that follows it must stay.
         if let bundle = write.content.bundle, case .bundle(let newer, over: let predecessor)? = content,
             newer.session == bundle.session, predecessor.mayBeAnotherSession
         {

@@ -1,8 +1,5 @@
-/// A value at one place in memory: handing it on copies a reference, and a copy that is changed gets a place of its
-/// own.
-///
-/// A session has some thousand bytes, and each event takes it out of the state several times: without this a refresh
-/// takes four times as long for each of 1,000 requests that wait for it.
+/// A value that is copied when it is changed, and not when it is handed on. A session has some thousand bytes: without
+/// this a refresh takes four times as long for each of 1,000 requests that wait for it.
 @dynamicMemberLookup
 struct Placed<Value: Hashable & Sendable>: Hashable, @unchecked Sendable {
     private final class Place {

@@ -1,8 +1,7 @@
 /// The check of a shared store, without the lease, for what another process has done.
 ///
-/// One is under way at most. A change of the store, or a write of this process, that comes while it is under way makes
-/// what it finds stale, and it is repeated. A check that cannot be made now, as the first read or a write of this
-/// process has not ended, is owed.
+/// One is under way at most. What changes the store meanwhile makes what it finds stale, and it is repeated. A check
+/// that cannot be made now, as the first read or a write of this process has not ended, is owed.
 struct StoreCheck: Hashable, Sendable {
     private(set) var isUnderWay = false
     /// The read under way may have seen older content, such as the session that the user has just left.

@@ -84,8 +84,8 @@ enum EndScope: Hashable, Sendable {
 }
 
 extension StoreContent {
-    /// The outcome of a write that left the stored content unchanged. A sign-out that finds nothing to remove counts as
-    /// successful. One that finds another session must revoke its tokens beside it.
+    /// The outcome of a write that left the stored content. A sign-out that finds nothing to remove is successful. One
+    /// that finds another session must revoke its tokens beside it.
     func outcome(leaving found: StoredSession) -> WriteOutcome {
         switch (self, found) {
         case (.bundle, _), (.tombstone(_, _, of: .rejected), _): .superseded(by: found)
@@ -123,8 +123,7 @@ extension StoreContent {
         if case .bundle(let bundle, _) = self { bundle } else { nil }
     }
 
-    /// The replacement of the content of a shared store; `nil` leaves what another process has stored. A failure means
-    /// that the content cannot be read.
+    /// The replacement of the content of a shared store; `nil` leaves it. A failure: it cannot be read.
     func replacement(for found: Result<StoredSession, TokenStoreError>) -> StoredSession? {
         let found = try? found.get()
         switch self {
@@ -166,18 +165,15 @@ extension TokenBundle {
         stored.refreshIntent.map { $0.owner == refreshIntent?.owner } ?? true
     }
 
-    /// Whether a stored bundle of another process replaces the bundle of this process.
-    ///
-    /// Two processes can produce the same generation: one could not save it, and the other started from the saved one.
-    /// The stored one is used, because every process can read it.
+    /// Whether a stored bundle of another process replaces that of this one. Two processes can produce the same
+    /// generation where one could not save it: the stored one is used, because every process can read it.
     func displaces(_ other: TokenBundle) -> Bool {
         supersedes(other)
             || (session == other.session && generation == other.generation
                 && accessToken != other.accessToken)
     }
 
-    /// The time since the call that brought the access token, by the device's clock. `nil`: not known, or the clock was
-    /// set back.
+    /// The time since the call that brought the access token. `nil`: not known, or the device's clock was set back.
     func age(at date: Date) -> Duration? {
         guard let receivedAt, receivedAt.isPlausible, clockSkew.isFinite else { return nil }
         let seconds = date.timeIntervalSince(receivedAt - clockSkew)
@@ -186,8 +182,7 @@ extension TokenBundle {
 }
 
 extension StoredSession {
-    /// The content that counts when a process starts: a tombstone that is too old counts as empty. A process that is in
-    /// the session follows it at any age.
+    /// The content that counts when a process starts: without a tombstone that is too old.
     func current(at date: Date) -> StoredSession {
         guard case .tombstone(let tombstone) = self else { return self }
         return date.timeIntervalSince(tombstone.date) > SessionTombstone.lifetime / .seconds(1) ? .empty : self
