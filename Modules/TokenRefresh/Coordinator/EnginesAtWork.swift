@@ -41,29 +41,23 @@ enum EnginesAtWork {
 }
 
 /// What tells a store apart from the others of the process: it is the same object, or an equal value.
-enum StorePlace: Hashable, Sendable {
-    case object(ObjectIdentifier)
-    case value(any TokenStore & Hashable)
+struct StorePlace: Hashable, Sendable {
+    private let key: any Hashable & Sendable
+
+    init(_ object: AnyObject) { key = ObjectIdentifier(object) }
 
     /// `nil`: the store is a value that cannot be compared.
     init?(of store: any TokenStore) {
         if let store = store as? any TokenStore & Hashable {
-            self = .value(store)
+            key = store
         } else if type(of: store) is AnyClass {
-            self = .object(ObjectIdentifier(store as AnyObject))
+            key = ObjectIdentifier(store as AnyObject)
         } else {
             return nil
         }
     }
 
-    private var key: AnyHashable {
-        switch self {
-        case .object(let object): AnyHashable(object)
-        case .value(let store): AnyHashable(store)
-        }
-    }
+    static func == (one: Self, other: Self) -> Bool { AnyHashable(one.key) == AnyHashable(other.key) }
 
-    static func == (one: Self, other: Self) -> Bool { one.key == other.key }
-
-    func hash(into hasher: inout Hasher) { hasher.combine(key) }
+    func hash(into hasher: inout Hasher) { hasher.combine(AnyHashable(key)) }
 }

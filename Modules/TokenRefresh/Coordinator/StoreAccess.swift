@@ -15,7 +15,7 @@ struct StoreAccess: Sendable {
         shared = store as? any SharedTokenStore
     }
 
-    func read() async -> Result<StoredSession, TokenStoreError> {
+    func read() async -> StoreResult {
         do {
             if let shared { return usable(.success(try await shared.read())) }
             return usable(.success(try await store.load().map { .active($0) } ?? .empty))
@@ -25,7 +25,7 @@ struct StoreAccess: Sendable {
     }
 
     /// The content. A bundle that no process can use counts as unreadable.
-    private func usable(_ found: Result<StoredSession, TokenStoreError>) -> Result<StoredSession, TokenStoreError> {
+    private func usable(_ found: StoreResult) -> StoreResult {
         guard case .success(.active(let bundle)) = found, !bundle.isUsable(needsToken: needsToken) else { return found }
         return .failure(.unusableBundle)
     }

@@ -176,7 +176,7 @@ struct FollowerMachine: Sendable {
         }
     }
 
-    private mutating func wasRead(_ result: Result<StoredSession, TokenStoreError>) {
+    private mutating func wasRead(_ result: StoreResult) {
         let mustRepeat = reading == .outdated
         reading = .idle
         switch result {

@@ -57,10 +57,7 @@ extension ActiveSession {
     // MARK: The read
 
     /// The store was read again: under the lease, or because the server rejected the refresh token (G13).
-    mutating func attemptRead(
-        _ read: AttemptID, _ result: Result<StoredSession, TokenStoreError>, ownerMayCall: Bool,
-        _ context: inout Context
-    ) {
+    mutating func attemptRead(_ read: AttemptID, _ result: StoreResult, ownerMayCall: Bool, _ context: inout Context) {
         guard case .refreshing(let id, .reading(let rejection, let isStale)) = phase else { return }
         guard read == id, !isStale else { return self.read(id, after: rejection, &context) }
         switch result {

@@ -4,14 +4,11 @@ import Foundation
 
 /// The response of a call, and how an attempt ends.
 extension ActiveSession {
-    mutating func responded(
-        _ id: AttemptID, base: TokenBundle, _ result: Result<TokenRefreshResult, TokenRefreshError>,
-        _ context: inout Context
-    ) {
+    mutating func responded(_ id: AttemptID, base: TokenBundle, _ result: CallResult, _ context: inout Context) {
         let ended = endCall(id, &context)
         if let ended, case .failure(let error) = result { calls.failed(ended, error) }
         // G9. The tokens have changed since: the response belongs to an older generation.
-        guard base.session == bundle.session, base.generation == bundle.generation else {
+        guard base.generation == bundle.generation else {
             context.stopLimits(of: id)
             return context.emit(.report(.responseDropped(session: base.session)))
         }

@@ -72,7 +72,7 @@ extension MachineState {
     }
 
     /// The first read has ended (G14). A sign-in or a sign-out does not wait for it.
-    mutating func loaded(_ result: Result<StoredSession, TokenStoreError>, _ ending: SignOutReason?) {
+    mutating func loaded(_ result: StoreResult, _ ending: SignOutReason?) {
         guard case .restoring(var restoring) = session else { return }
         (restoring.isReading, restoring.isTimed) = (false, false)
         session = .restoring(restoring)

@@ -192,9 +192,7 @@ extension MachineState {
 
     /// G31. The tokens of another subject are those of another user, as from a cache between: the response of this call
     /// is lost. They belong to a session in use elsewhere, so they are not even revoked.
-    private mutating func ofSubject(
-        of base: TokenBundle, _ result: Result<TokenRefreshResult, TokenRefreshError>
-    ) -> Result<TokenRefreshResult, TokenRefreshError> {
+    private mutating func ofSubject(of base: TokenBundle, _ result: CallResult) -> CallResult {
         let current = active.flatMap { $0.value.bundle.session == base.session ? $0.value.bundle.subject : nil }
         let known = base.subject ?? current
         guard case .success(let tokens) = result else { return result }
@@ -214,9 +212,7 @@ extension MachineState {
         modifySession { $0.callNotMade(id, error, &$1) }
     }
 
-    mutating func responded(
-        _ id: AttemptID, base: TokenBundle, _ result: Result<TokenRefreshResult, TokenRefreshError>
-    ) {
+    mutating func responded(_ id: AttemptID, base: TokenBundle, _ result: CallResult) {
         context.lease.endedCalls[id] = nil
         let result = ofSubject(of: base, result)
         if active?.value.bundle.session == base.session {

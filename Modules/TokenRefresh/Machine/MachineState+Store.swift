@@ -83,7 +83,7 @@ extension MachineState {
     }
 
     /// That the store can be read does not show that it can be written.
-    mutating func updateStoreFailure(_ result: Result<StoredSession, TokenStoreError>) {
+    mutating func updateStoreFailure(_ result: StoreResult) {
         switch result {
         case .failure(let error): storeFailure = error
         case .success: if !context.store.hasMissed { storeFailure = nil }
@@ -93,10 +93,7 @@ extension MachineState {
     // MARK: What other processes do
 
     /// The store was read. `ending`: why what it holds is to end, although it has not taken that (G30).
-    mutating func read(
-        _ purpose: ReadPurpose, _ result: Result<StoredSession, TokenStoreError>, ownerMayCall: Bool,
-        _ ending: SignOutReason?
-    ) {
+    mutating func read(_ purpose: ReadPurpose, _ result: StoreResult, ownerMayCall: Bool, _ ending: SignOutReason?) {
         var result = result
         var isToEnd = false
         if purpose == .load { return loaded(result, ending) }
@@ -165,7 +162,7 @@ extension MachineState {
         context.emit(.read(.check))
     }
 
-    private mutating func checked(_ result: Result<StoredSession, TokenStoreError>) {
+    private mutating func checked(_ result: StoreResult) {
         let counts = context.check.end()
         updateStoreFailure(result)
         if counts {

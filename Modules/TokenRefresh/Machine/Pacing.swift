@@ -87,7 +87,7 @@ struct Pacing: Hashable, Sendable {
         return pause
     }
 
-    /// A stored failure. Its date is that of a clock which can be set: its pause has the longest one as a limit (G19).
+    /// A stored failure. A clock that can be set has dated it: its pause counts as far as one may be long (G19).
     mutating func observe(_ shared: RefreshIntent.Failure, of session: SessionID, _ context: inout Context) {
         guard seenFailure != shared else { return }
         seenFailure = shared

@@ -1,6 +1,12 @@
 import AuthInterface
 import Foundation
 
+/// What the store holds, as a read has found it.
+typealias StoreResult = Result<StoredSession, TokenStoreError>
+
+/// The response to a call.
+typealias CallResult = Result<TokenRefreshResult, TokenRefreshError>
+
 /// An input of the machine. Large values are in boxes: an event travels through some tasks and closures.
 enum RefreshEvent: Sendable {
     case requested(CallerRequest, WaiterID)
@@ -20,7 +26,7 @@ enum RefreshEvent: Sendable {
     /// `ending`: why what it holds is to end, or why it holds nothing; `noted`: the highest ordinal that is noted
     /// beside it (G30).
     indirect case read(
-        ReadPurpose, Result<StoredSession, TokenStoreError>, ownerMayCall: Bool, ending: SignOutReason? = nil,
+        ReadPurpose, StoreResult, ownerMayCall: Bool, ending: SignOutReason? = nil,
         noted: SessionOrdinal? = nil)
     indirect case lease(LeaseEvent)
     indirect case wrote(version: Int, WriteOutcome)
@@ -28,7 +34,7 @@ enum RefreshEvent: Sendable {
     case noted(version: Int)
     /// No byte of a call was written, and none will be (G28).
     indirect case callNotMade(AttemptID, TokenRefreshError)
-    indirect case responded(AttemptID, base: TokenBundle, Result<TokenRefreshResult, TokenRefreshError>)
+    indirect case responded(AttemptID, base: TokenBundle, CallResult)
     case timerFired(RefreshTimer)
 }
 

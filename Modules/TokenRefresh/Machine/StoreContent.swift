@@ -124,7 +124,7 @@ extension StoreContent {
     }
 
     /// The replacement of the content of a shared store; `nil` leaves it. A failure: it cannot be read.
-    func replacement(for found: Result<StoredSession, TokenStoreError>) -> StoredSession? {
+    func replacement(for found: StoreResult) -> StoredSession? {
         let found = try? found.get()
         switch self {
         case .tombstone(let reason, let date, let scope): return scope.replacement(for: found, reason, date)
