@@ -37,29 +37,21 @@ extension StoreContent {
     func settled(
         _ entry: SessionJournalEntry, _ outcome: WriteOutcome, in store: String, at date: Date
     ) -> SessionJournalEntry {
-        guard let settles, !leavesNewer(outcome) else { return entry }
+        guard let settles else { return entry }
+        // Newer tokens than the rejected ones were found: they are not ended by a rejection, but may be otherwise.
+        if case (.tombstone(_, _, .rejected), .superseded) = (self, outcome) { return entry }
         var entry = entry
         if bundle == nil, let seen = entry.seen, seen.isUp(to: settles) || outcome.hasRemoved(seen.session) {
             entry.seen = nil
         }
         // Tokens that have vanished may come back: they end then.
-        guard !mayReturn(after: outcome) else { return entry }
+        if case (.tombstone(_, _, .unread), .written(replaced: nil)) = (self, outcome) { return entry }
         if let pending = entry.pending, pending.ordinal <= settles { entry.pending = nil }
         if case .written = outcome {
             entry.former = []
             if let bundle { entry.see(bundle, in: store, at: date) }
         }
         return entry
-    }
-
-    /// Whether an end has found nothing that it ends, where something was.
-    private func mayReturn(after outcome: WriteOutcome) -> Bool {
-        if case (.tombstone(_, _, .unread), .written(replaced: nil)) = (self, outcome) { true } else { false }
-    }
-
-    /// Whether newer tokens than the rejected ones were found: they are not ended by a rejection, but may be otherwise.
-    private func leavesNewer(_ outcome: WriteOutcome) -> Bool {
-        if case (.tombstone(_, _, .rejected), .superseded) = (self, outcome) { true } else { false }
     }
 }
 

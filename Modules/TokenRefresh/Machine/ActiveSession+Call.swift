@@ -128,8 +128,7 @@ extension ActiveSession {
 
     mutating func abandonCall(_ id: AttemptID, _ context: inout Context) {
         _ = endCall(id, &context)
-        guard case .refreshing(_, .calling) = phase else { return }
-        failAttempt(because: "the call did not end", &context)
+        if case .refreshing(_, .calling) = phase { failAttempt(because: "the call did not end", &context) }
     }
 
     /// Rule 7: a failure with a whole response is stored with the intent of its call, so that every process, and every

@@ -192,9 +192,7 @@ extension MachineState {
         }
         switch (session, found) {
         case (.signedIn, _): modifySession { $0.checked(found, &$1) }
-        case (.signedOut, .active(let bundle)):
-            use(stored: bundle)
-            announce(.signedIn(bundle.session))
+        case (.signedOut, .active(let bundle)): begin(stored: bundle)
         case (.signedOut, _), (.restoring, _): break
         }
     }

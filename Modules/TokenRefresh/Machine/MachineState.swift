@@ -10,14 +10,6 @@ struct MachineState: Hashable, Sendable {
         case restoring(Restoring)
         case signedOut(SignOutReason)
         case signedIn(Placed<ActiveSession>)
-
-        /// Changes the session, which is taken out meanwhile: so it has one owner, and changing it copies nothing.
-        mutating func modify(_ context: inout Context, by rule: (inout ActiveSession, inout Context) -> Void) {
-            guard case .signedIn(var active) = self else { return }
-            self = .signedOut(.never)
-            rule(&active.value, &context)
-            self = .signedIn(active)
-        }
     }
 
     struct Restoring: Hashable, Sendable {
@@ -126,7 +118,11 @@ struct MachineState: Hashable, Sendable {
 
     /// Lets a rule change the session, and applies the outcome.
     mutating func modifySession(_ rule: (inout ActiveSession, inout Context) -> Void) {
-        session.modify(&context, by: rule)
+        guard case .signedIn(var active) = session else { return }
+        // Taken out meanwhile, it has one owner, and changing it copies nothing.
+        session = .signedOut(.never)
+        rule(&active.value, &context)
+        session = .signedIn(active)
         switch context.takeOutcome() {
         case .ends(let reason, let revoked, let inStore)?: end(reason, revoking: revoked, inStore: inStore)
         case .isReplaced(let bundle)?: replaceSession(by: bundle)
