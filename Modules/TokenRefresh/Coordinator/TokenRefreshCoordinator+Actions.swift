@@ -1,6 +1,5 @@
 import AuthInterface
 import ConcurrencyPrimitives
-import Foundation
 
 /// Runs the machine and its actions.
 extension TokenRefreshCoordinator {

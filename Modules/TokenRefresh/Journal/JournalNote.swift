@@ -1,5 +1,4 @@
 import AuthInterface
-import ConcurrencyPrimitives
 import Foundation
 
 /// What a write of the store notes in the journal first, and what is over once the store has it (G30).

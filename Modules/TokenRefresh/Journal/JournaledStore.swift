@@ -1,6 +1,5 @@
 import AuthInterface
 import ConcurrencyPrimitives
-import Foundation
 
 /// What a read shows: the store, and the journal beside it.
 struct StoreReading: Sendable {

@@ -1,5 +1,4 @@
 import AuthInterface
-import Foundation
 
 /// The call: the intent that is recorded before it, the request, and what is stored of it afterwards (G12, G27).
 extension ActiveSession {

@@ -1,6 +1,5 @@
 import AuthInterface
 import ConcurrencyPrimitives
-import Foundation
 
 /// The limits of an attempt and of its call (G8).
 extension ActiveSession {

@@ -1,6 +1,5 @@
 import AuthInterface
 import ConcurrencyPrimitives
-import Foundation
 
 /// Requests: a token for a new request, and a replacement for a refused one.
 extension ActiveSession {

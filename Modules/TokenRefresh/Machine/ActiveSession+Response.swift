@@ -1,6 +1,4 @@
 import AuthInterface
-import ConcurrencyPrimitives
-import Foundation
 
 /// The response of a call, and how an attempt ends.
 extension ActiveSession {

@@ -1,5 +1,4 @@
 import AuthInterface
-import Foundation
 
 /// A sign-in of the user who is signed in, as a server has demanded it (G32).
 ///

@@ -1,6 +1,5 @@
 import AuthInterface
 import ConcurrencyPrimitives
-import Foundation
 
 /// The responses to callers, and the callers that wait.
 extension ActiveSession {

@@ -1,6 +1,4 @@
 import AuthInterface
-import ConcurrencyPrimitives
-import Foundation
 
 /// The end of a write, and of an attempt.
 extension ActiveSession {
@@ -16,7 +14,6 @@ extension ActiveSession {
         note(content, outcome, &context)
         if let call = calls.call, call.mark == .writing(version: version) { return marked(call, outcome, &context) }
         switch (phase, outcome) {
-        case (.activating(version), .written), (.activating(version), .failed): break
         case (.refreshing(let id, .recording(let recording)), _) where recording.version == version:
             intentWritten(recording, id, outcome, &context)
         case (.refreshing(_, .storing(let renewal, version)), _):

@@ -1,5 +1,4 @@
 import AuthInterface
-import Foundation
 
 /// How a session ends.
 enum SessionOutcome: Sendable {

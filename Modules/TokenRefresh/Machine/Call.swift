@@ -1,5 +1,4 @@
 import AuthInterface
-import Foundation
 
 /// The call that spends, or has spent, the refresh token in use.
 struct Call: Hashable, Sendable {

@@ -1,5 +1,3 @@
-import ConcurrencyPrimitives
-
 /// A limit of a call, whose last part counts in running time (G8).
 ///
 /// The clock goes on while the device sleeps or the process is stopped, and the call does not: its response may lie

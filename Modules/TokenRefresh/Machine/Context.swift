@@ -1,6 +1,5 @@
 import AuthInterface
 import ConcurrencyPrimitives
-import Foundation
 
 /// What the rules use beside the session, and the effects of the event so far. Rules of the session get it passed.
 struct Context: Hashable, Sendable {

@@ -1,5 +1,4 @@
 import AuthInterface
-import ConcurrencyPrimitives
 import Foundation
 
 /// When an access token is too old to use, on the monotonic clock (G3).

@@ -1,5 +1,4 @@
 import AuthInterface
-import ConcurrencyPrimitives
 import Foundation
 
 /// The instant of an event on the two clocks, what is known of both, and the constants of the machine.

@@ -1,5 +1,4 @@
 import AuthInterface
-import ConcurrencyPrimitives
 import Foundation
 
 /// Requests of callers, server dates, and the first read of the store (G14).

@@ -1,6 +1,4 @@
 import AuthInterface
-import ConcurrencyPrimitives
-import Foundation
 
 /// Signing in and out, and the end of a session (G5, G9).
 extension MachineState {

@@ -1,6 +1,4 @@
 import AuthInterface
-import ConcurrencyPrimitives
-import Foundation
 
 /// The store, and what other processes that share it do (G5, G11, G13).
 extension MachineState {

@@ -1,6 +1,4 @@
 import AuthInterface
-import ConcurrencyPrimitives
-import Foundation
 
 /// The state of the machine, and what each event makes of it. ``RefreshStateMachine`` keeps it private.
 struct MachineState: Hashable, Sendable {
