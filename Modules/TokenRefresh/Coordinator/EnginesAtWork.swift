@@ -28,8 +28,7 @@ enum EnginesAtWork {
 
     static func count(at place: StorePlace) -> Int { engines.withLock { $0[place]?.count ?? 0 } }
 
-    /// Waits until the engines that began work at a place before another one have stored the tokens that they hold, or
-    /// are about to receive. Returns whether they have, within the limit.
+    /// Waits until engines that began work before another one have stored all tokens. Returns whether they have.
     static func haveStored(at place: StorePlace, before engine: ObjectIdentifier, within limit: Duration) async -> Bool
     {
         let earlier = engines.withLock { $0[place] ?? [] }.prefix { ObjectIdentifier($0) != engine }

@@ -3,9 +3,7 @@ import ConcurrencyPrimitives
 
 /// Runs the machine and its actions.
 extension TokenRefreshCoordinator {
-    /// Sends an event to the machine and waits for the response.
-    ///
-    /// A cancelled task gets its response at once (G7). The refresh that it started continues.
+    /// Sends an event to the machine and waits for the response. A cancelled task gets it at once (G7).
     ///
     /// What the waiting functions hold fits the first 1,000 bytes of a task: so they are inlined, and what needs room
     /// before the wait is not.
@@ -41,7 +39,6 @@ extension TokenRefreshCoordinator {
         return await response { .requested(request, $0) }
     }
 
-    /// Sends an event to the machine.
     func send(_ event: RefreshEvent) {
         run { core, now in core.machine.handle(event, at: now) }
     }
@@ -83,8 +80,7 @@ extension TokenRefreshCoordinator {
     }
 
     /// Keeps the engine while it has work under way, or a pause that the account's next engine would not know (G6).
-    /// Under the engine's lock, so that the last change counts. Returns the wait for an earlier end of the pause, which
-    /// is to be cancelled once the lock is free.
+    /// Returns the wait for an earlier end of the pause, which is to be cancelled once the lock is free.
     private func keepWhileAtWork(_ core: inout CoordinatorCore, _ now: Instant) -> Task<Void, Never>? {
         let isAtWork = !core.machine.isIdle
         var pauseEnd = core.machine.pauseEnd(at: now.uptime)
@@ -153,15 +149,13 @@ extension TokenRefreshCoordinator {
 
     // MARK: Work under way
 
-    /// Whether the store holds the newest tokens, none are about to be received, and it holds none that are to be
-    /// removed.
+    /// Whether the store holds the newest tokens, none are about to come, and it holds none that are to be removed.
     var hasStored: Bool {
         let status = status
         return status.isStored && !status.isRefreshing && !status.isSignOutPending
     }
 
-    /// Waits until no refresh and no write is under way, and then for more. Returns whether all of that has ended
-    /// within the limit.
+    /// Waits until no refresh and no write is under way, and then for more. Returns whether all has ended in time.
     func isIdle(
         within limit: Duration, then more: @escaping @Sendable (TokenRefreshCoordinator) async -> Void = { _ in }
     ) async -> Bool {

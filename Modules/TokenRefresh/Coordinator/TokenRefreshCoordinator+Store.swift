@@ -5,10 +5,9 @@ import ConcurrencyPrimitives
 extension TokenRefreshCoordinator {
     /// What the first read and each write wait for. The result is the failure of one whose turn does not come in time.
     ///
-    /// In a store of this process: the engines that began work on it before this one. The store does not hold their
-    /// tokens yet, and what they write would replace what this one has written. A store that processes share needs no
-    /// such wait: the lease is held until the tokens are stored, and each write finds what it would replace. Its
-    /// changes must be reported first: one between a read and the opening of the stream would never be noticed.
+    /// In a store of this process: the engines that began work on it before this one, as what they write would replace
+    /// what this one has written. In a shared store each write finds what it would replace; its changes are reported
+    /// before, as one between a read and the opening of the stream would never be noticed.
     private func turn(_ opening: Task<AsyncStream<Void>, Never>?) -> @Sendable () async -> TokenStoreError? {
         if let opening {
             return {

@@ -17,7 +17,7 @@ struct Callers: Hashable, Sendable {
         case load
         /// The next published state.
         case publication
-        /// The end of all work under way.
+        /// The end of all work.
         case settle
         /// The check of the store under way.
         case check

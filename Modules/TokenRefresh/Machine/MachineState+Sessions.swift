@@ -156,7 +156,7 @@ extension MachineState {
     /// G5: another process whose refresh is refused must find the end of the session, or the next sign-in, in the
     /// store. Otherwise it would report the revocation as an expiry. A store that fails is not waited for.
     mutating func revokeOnceWritten(_ bundle: TokenBundle) {
-        revocations.note(bundle)
+        revocations.generations[bundle.session] = bundle.generation
         giveUp(.tokens(bundle), isToWait: context.settings.isShared && context.store.isBehind)
     }
 

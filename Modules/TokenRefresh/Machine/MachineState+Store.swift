@@ -16,7 +16,7 @@ extension MachineState {
         storeFailure = failure
         if let failure { context.emit(.report(.storeFailed(failure))) }
         if let content, case .written(let removed?) = outcome { revokeRemoved(removed, by: content) }
-        if !context.store.isBehind { revocations.storeIsUpToDate() }
+        if !context.store.isBehind { revocations.generations = [:] }
         modifySession { $0.wrote(version, content, outcome, &$1) }
         activate(version)
         revokeWritten(upTo: version, beside: outcome.found)
@@ -35,7 +35,7 @@ extension MachineState {
     /// Tokens that a write has removed are revoked, if they are newer than the revoked ones of their session, or of a
     /// session that a sign-in has replaced or a sign-out has ended unread. The key of such a session is released.
     private mutating func revokeRemoved(_ removed: TokenBundle, by content: StoreContent) {
-        guard let known = revocations.generation(of: removed.session) else {
+        guard let known = revocations.generations[removed.session] else {
             guard removed.session != content.session else { return }
             revoke(removed)
             return releaseKey(removed.binding, unlessOf: content.bundle)
