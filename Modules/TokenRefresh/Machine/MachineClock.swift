@@ -44,8 +44,8 @@ struct MachineClock: Sendable {
     var isQuiet: Bool { quietUntil.map { uptime < $0 } ?? false }
 
     /// Whether this process has seen that the wall clock was not set since a date, which was shown by then.
-    func isSteady(since date: Date, within tolerance: TimeInterval = 0) -> Bool {
-        steadySince.map { date >= $0.date - tolerance && date <= now.date + tolerance } ?? false
+    func isSteady(since date: Date) -> Bool {
+        steadySince.map { date >= $0.date && date <= now.date } ?? false
     }
 
     /// The time since a stored date. `nil`: the wall clock was set since. Before this process it counts as steady.
