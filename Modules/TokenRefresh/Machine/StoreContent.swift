@@ -188,6 +188,15 @@ extension StoredSession {
         return date.timeIntervalSince(tombstone.date) > SessionTombstone.lifetime / .seconds(1) ? .empty : self
     }
 
+    /// The place of the content in the order of sign-ins. `nil`: there is no content.
+    var ordinal: SessionOrdinal? {
+        switch self {
+        case .active(let bundle): bundle.ordinal
+        case .tombstone(let tombstone): tombstone.ordinal
+        case .empty: nil
+        }
+    }
+
     /// The session whose tokens, or whose end, are stored.
     fileprivate var session: SessionID? {
         switch self {
