@@ -11,8 +11,7 @@ struct ServerClock: Hashable, Sendable {
 
     var isKnown: Bool { reading != nil }
 
-    /// The date of a response is somewhere between its request and its receipt. A slow response does not replace a
-    /// reading, whatever kept it: the server, or a process that slept while it lay in the socket.
+    /// The date of a response is somewhere between its request and its receipt: a slow one does not replace a reading.
     private static let precision: Duration = .seconds(5)
 
     /// Notes the date of a response, and returns the server's time when its request was sent, as far as that is known.
@@ -43,11 +42,10 @@ extension TokenBundle {
     /// bundle that does not say when that was comes from another program, and its expiry from the server.
     var isDatedByDevice: Bool { !isDatedByServer && receivedAt != nil }
 
-    /// Whether the bundle has an access token that can be sent, or a refresh token.
+    /// An access token that can be sent, or a refresh token.
     var hasToken: Bool { accessToken.fitsHeaderField || refreshToken?.isEmpty == false }
 
-    /// Whether the bundle is usable: it has a plausible generation and, where it needs one, a token. A store that holds
-    /// any other bundle counts as unreadable.
+    /// Whether it has a plausible generation and, where it needs one, a token. Any other bundle counts as unreadable.
     func isUsable(needsToken: Bool) -> Bool {
         (hasToken || !needsToken) && Self.generations.contains(generation)
     }

@@ -22,8 +22,7 @@ extension StoreContent {
     /// Whether sessions begin or end with the write.
     var isAct: Bool { settles != nil }
 
-    /// Up to which ordinal nothing is pending any more, once the write has ended and has not failed. `nil`: it begins
-    /// and ends nothing.
+    /// Up to which ordinal nothing is pending any more, once the write succeeds. `nil`: it begins and ends nothing.
     private var settles: SessionOrdinal? {
         switch self {
         case .bundle(_, over: .lower(let ends)): ends ?? .unknown
@@ -103,8 +102,7 @@ extension SessionSighting {
 
     fileprivate func isUp(to ordinal: SessionOrdinal) -> Bool { self.ordinal ?? .unknown <= ordinal }
 
-    /// Whether the session counts as lost where the store holds nothing: it was not seen so long ago that even the
-    /// tombstone of its end would be forgotten.
+    /// Whether the session is lost where the store holds nothing: even the end of an older one would be forgotten.
     func isRecent(at now: Date) -> Bool {
         date.map { abs(now.timeIntervalSince($0)) <= SessionTombstone.lifetime / .seconds(1) } ?? true
     }

@@ -51,8 +51,7 @@ final class JournaledStore: Sendable {
 
     // MARK: Reading
 
-    /// What a sign-in must come after, within half of the store's limit: neither the store nor the journal hides the
-    /// other.
+    /// What a sign-in must come after, of the store and of the journal, within half of the store's limit.
     func readOrder() async -> StoreReading {
         async let journaled = journal?.read()
         let stored = try? await clock.withDeadline(clock.uptime + limit) { [access] in await access.read() }

@@ -30,8 +30,7 @@ struct Call: Hashable, Sendable {
     /// An intent that is being stored, and the limits of its call.
     struct Recording: Hashable, Sendable {
         let intent: RefreshIntent
-        /// The intent that it replaces: it counts again where the call is not made. That of a replay is its own, as the
-        /// call before it was made.
+        /// The intent that counts again where the call is not made: that of the call before it, or of a replay its own.
         var replaced: RefreshIntent?
         let version: Int
         /// From then on the limits and the tolerance count: the record of the intent, or the call that it repeats.

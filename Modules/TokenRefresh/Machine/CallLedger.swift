@@ -46,8 +46,7 @@ struct CallLedger: Hashable, Sendable {
     /// New tokens are in use: there was no call with them.
     mutating func startOver() { key = nil }
 
-    /// The store holds an intent with the refresh token. The time of a call of this process is known exactly, unless
-    /// another one has called before it.
+    /// The store holds an intent. The time of an own call is known exactly, unless another process has called before.
     mutating func learn(_ intent: RefreshIntent, isForeign: Bool, _ clock: MachineClock) {
         if key?.value != intent.idempotencyKey || (key?.firstCall == nil && isForeign) {
             key = CallKey(of: intent, knownAs: key, clock)

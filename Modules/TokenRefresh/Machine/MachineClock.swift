@@ -65,8 +65,8 @@ struct MachineClock: Sendable {
         uptime.map { Instant(uptime: $0, date: now.date - (now.uptime - $0) / .seconds(1)) } ?? now
     }
 
-    /// When tokens from the store expire, by the clock of their expiry: the server's, as far as that is known.
-    /// `sighting`: when the store held the tokens before them. The server's own clock needs no such check.
+    /// When tokens from the store expire, on the server's clock as far as that is known. `sighting`: when the store
+    /// held the tokens before them. A date of the server's own clock needs no such check.
     func expiry(ofStored bundle: TokenBundle, after sighting: StoreSighting? = nil) -> Expiry {
         let isCertain = serverClock.isKnown && bundle.isDatedByServer
         let skew = bundle.isDatedByDevice ? 0 : serverClock.skew(at: now) ?? bundle.clockSkew

@@ -22,8 +22,7 @@ extension MachineState {
         }
     }
 
-    /// A shared store is checked, as another process may have signed in or out, and so is one in which a session may
-    /// have begun without a sign-in. A check that fails changes nothing.
+    /// A shared store is checked, and one in which a session may begin without a sign-in. A failure changes nothing.
     mutating func restore(_ waiter: Waiter) {
         guard context.settings.isShared || !context.settings.needsRefreshToken, !context.store.isBehind else {
             context.emit(.respond(waiter.id, .state(published)))
