@@ -51,18 +51,14 @@ struct StoreAccess: Sendable {
             case .failure(let error): return .failed(error)
             }
         } catch let error as TokenStoreError where content.mayDelete(despite: error) {
-            return await remove()
+            do {
+                try await store.delete()
+                return .written(replaced: nil)
+            } catch {
+                return .failed(.wrapping(error))
+            }
         } catch let error as TokenStoreError where content.bundle == nil && error.code == .unsupportedVersion {
             // G36: the session has ended, and what a later version has stored is not known to be of it.
-            return .written(replaced: nil)
-        } catch {
-            return .failed(.wrapping(error))
-        }
-    }
-
-    private func remove() async -> WriteOutcome {
-        do {
-            try await store.delete()
             return .written(replaced: nil)
         } catch {
             return .failed(.wrapping(error))

@@ -73,13 +73,13 @@ struct Lease: Hashable, Sendable {
         let isStored = !store.isBehind
         if session == nil, isStored { endedCalls = [:] }
         let isEndMissed = session == nil && store.hasMissed && endedCalls.isEmpty
-        let isCalling = session?.isCalling ?? false
+        let isCalling = session?.value.isCalling ?? false
         var released: [AttemptID] = []
         if isEndMissed || (isStored && !isCalling) {
             released = lost
             lost = []
         }
-        let isNeeded = !isSuspending && session?.needsLease ?? false
+        let isNeeded = !isSuspending && session?.value.needsLease ?? false
         if let held, (isStored && !isNeeded) || (isEndMissed && !isSuspending) {
             released.append(held.id)
             state = .none

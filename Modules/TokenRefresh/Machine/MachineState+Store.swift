@@ -67,8 +67,7 @@ extension MachineState {
     /// Completes the callers of a sign-in or a sign-out. A sign-in holds without the store; a sign-out that could not
     /// delete the tokens fails its caller, unless the journal has it (G30).
     mutating func respondToStoreWaiters(_ error: TokenStoreError?, upTo version: Int? = nil) {
-        var isSignedOut = false
-        if case .signedOut = session { isSignedOut = true }
+        let isSignedOut = if case .signedOut = session { true } else { false }
         let version = version ?? context.store.version
         for waiter in context.callers.takeWriters(upTo: version) {
             if let error, isSignedOut, !waiter.isSignIn, context.store.noted < version {

@@ -38,7 +38,7 @@ struct RefreshStateMachine: Hashable, Sendable {
 
     /// The tokens in use.
     var current: (bundle: TokenBundle, expiry: Expiry)? {
-        state.active.map { ($0.bundle, $0.window.expiry) }
+        state.active.map { ($0.value.bundle, $0.value.window.expiry) }
     }
 
     /// The content that is not stored yet.
@@ -48,7 +48,7 @@ struct RefreshStateMachine: Hashable, Sendable {
 
     /// Until when no refresh starts, because the last one has failed. `nil`: there is no such pause.
     func pauseEnd(at uptime: Duration) -> Duration? {
-        state.active?.pacing.failure.map(\.until).flatMap { $0 > uptime ? $0 : nil }
+        state.active?.value.pacing.failure.map(\.until).flatMap { $0 > uptime ? $0 : nil }
     }
 
     /// Whether no work is under way, and everything is stored.
