@@ -20,7 +20,6 @@ struct CoordinatorCore {
     let subscribers = Broadcast<SessionState>(keeping: .unbounded)
     /// Opens the first stream of a shared store's changes.
     var opening: Task<AsyncStream<Void>, Never>?
-    /// Watches a shared store for changes.
     var watcher: Task<Void, Never>?
     /// Whether the store reports changes.
     var isWatched = true
@@ -28,7 +27,6 @@ struct CoordinatorCore {
     var pause: (end: Duration, wait: Task<Void, Never>)?
     /// Whether ``EnginesAtWork`` keeps the engine.
     var isKept = false
-    /// The last date of a response.
     private var serverDate: Date?
     private var number = 0
 
@@ -68,8 +66,7 @@ struct CoordinatorCore {
         leases.max { $0.key.number < $1.key.number }?.value.lease
     }
 
-    /// Whether a date of a response tells something new: a thousand responses of one second have the same date, and the
-    /// first of them tells the time best.
+    /// Whether a response's date is new: of a thousand with the same one, the first tells the time best.
     mutating func isNew(_ date: Date) -> Bool {
         defer { serverDate = date }
         return serverDate != date

@@ -28,8 +28,7 @@ enum EnginesAtWork {
 
     static func count(at place: StorePlace) -> Int { engines.withLock { $0[place]?.count ?? 0 } }
 
-    /// Waits until the engines that began work at a place before another one have stored the tokens that they hold, or
-    /// are about to receive. Returns whether they have, within the limit.
+    /// Waits until engines that began work before another one have stored all tokens. Returns whether they have.
     static func haveStored(at place: StorePlace, before engine: ObjectIdentifier, within limit: Duration) async -> Bool
     {
         let earlier = engines.withLock { $0[place] ?? [] }.prefix { ObjectIdentifier($0) != engine }
@@ -41,29 +40,23 @@ enum EnginesAtWork {
 }
 
 /// What tells a store apart from the others of the process: it is the same object, or an equal value.
-enum StorePlace: Hashable, Sendable {
-    case object(ObjectIdentifier)
-    case value(any TokenStore & Hashable)
+struct StorePlace: Hashable, Sendable {
+    private let key: any Hashable & Sendable
+
+    init(_ object: AnyObject) { key = ObjectIdentifier(object) }
 
     /// `nil`: the store is a value that cannot be compared.
     init?(of store: any TokenStore) {
         if let store = store as? any TokenStore & Hashable {
-            self = .value(store)
+            key = store
         } else if type(of: store) is AnyClass {
-            self = .object(ObjectIdentifier(store as AnyObject))
+            key = ObjectIdentifier(store as AnyObject)
         } else {
             return nil
         }
     }
 
-    private var key: AnyHashable {
-        switch self {
-        case .object(let object): AnyHashable(object)
-        case .value(let store): AnyHashable(store)
-        }
-    }
+    static func == (one: Self, other: Self) -> Bool { AnyHashable(one.key) == AnyHashable(other.key) }
 
-    static func == (one: Self, other: Self) -> Bool { one.key == other.key }
-
-    func hash(into hasher: inout Hasher) { hasher.combine(key) }
+    func hash(into hasher: inout Hasher) { hasher.combine(AnyHashable(key)) }
 }

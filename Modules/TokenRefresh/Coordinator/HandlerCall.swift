@@ -12,12 +12,8 @@ final class HandlerCall: Sendable {
         self.engine = ObjectIdentifier(engine)
     }
 
-    /// Calls a handler of an engine. Returns what the handler returns.
-    ///
-    /// - Throws: What the handler throws.
     static func run<Value: Sendable>(
-        of engine: TokenRefreshCoordinator,
-        _ handler: @Sendable () async throws -> Value
+        of engine: TokenRefreshCoordinator, _ handler: @Sendable () async throws -> Value
     ) async throws -> Value {
         let call = HandlerCall(of: engine)
         defer { call.isRunning.withLock { $0 = false } }

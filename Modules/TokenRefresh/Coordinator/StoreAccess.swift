@@ -15,7 +15,7 @@ struct StoreAccess: Sendable {
         shared = store as? any SharedTokenStore
     }
 
-    func read() async -> Result<StoredSession, TokenStoreError> {
+    func read() async -> StoreResult {
         do {
             if let shared { return usable(.success(try await shared.read())) }
             return usable(.success(try await store.load().map { .active($0) } ?? .empty))
@@ -25,14 +25,13 @@ struct StoreAccess: Sendable {
     }
 
     /// The content. A bundle that no process can use counts as unreadable.
-    private func usable(_ found: Result<StoredSession, TokenStoreError>) -> Result<StoredSession, TokenStoreError> {
+    private func usable(_ found: StoreResult) -> StoreResult {
         guard case .success(.active(let bundle)) = found, !bundle.isUsable(needsToken: needsToken) else { return found }
         return .failure(.unusableBundle)
     }
 
     func lease(
-        waitingAtMost limit: Duration,
-        whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
+        waitingAtMost limit: Duration, whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
     ) async -> Result<(any TokenStoreLease)?, TokenStoreError> {
         do {
             return .success(try await shared?.lease(waitingAtMost: limit, whileHeld: report))
@@ -52,18 +51,14 @@ struct StoreAccess: Sendable {
             case .failure(let error): return .failed(error)
             }
         } catch let error as TokenStoreError where content.mayDelete(despite: error) {
-            return await remove()
+            do {
+                try await store.delete()
+                return .written(replaced: nil)
+            } catch {
+                return .failed(.wrapping(error))
+            }
         } catch let error as TokenStoreError where content.bundle == nil && error.code == .unsupportedVersion {
             // G36: the session has ended, and what a later version has stored is not known to be of it.
-            return .written(replaced: nil)
-        } catch {
-            return .failed(.wrapping(error))
-        }
-    }
-
-    private func remove() async -> WriteOutcome {
-        do {
-            try await store.delete()
             return .written(replaced: nil)
         } catch {
             return .failed(.wrapping(error))
@@ -105,6 +100,12 @@ extension StoreContent {
 }
 
 extension TokenStoreError {
+    /// The store holds a bundle without a usable token.
+    static let unusableBundle = TokenStoreError(.corrupt, reason: "the stored bundle has no usable token")
+
+    /// Whether the store can be read, and its content cannot.
+    var isLasting: Bool { [.corrupt, .insecure, .unsupportedVersion].contains(code) }
+
     /// A store or a source that hangs.
     static func noResponse(within limit: Duration) -> TokenStoreError {
         TokenStoreError(.unavailable, reason: "no response within \(limit.inWords)")

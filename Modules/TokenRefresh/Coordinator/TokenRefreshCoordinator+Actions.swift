@@ -1,12 +1,9 @@
 import AuthInterface
 import ConcurrencyPrimitives
-import Foundation
 
 /// Runs the machine and its actions.
 extension TokenRefreshCoordinator {
-    /// Sends an event to the machine and waits for the response.
-    ///
-    /// A cancelled task gets its response at once (G7). The refresh that it started continues.
+    /// Sends an event to the machine and waits for the response. A cancelled task gets it at once (G7).
     ///
     /// What the waiting functions hold fits the first 1,000 bytes of a task: so they are inlined, and what needs room
     /// before the wait is not.
@@ -42,7 +39,6 @@ extension TokenRefreshCoordinator {
         return await response { .requested(request, $0) }
     }
 
-    /// Sends an event to the machine.
     func send(_ event: RefreshEvent) {
         run { core, now in core.machine.handle(event, at: now) }
     }
@@ -84,8 +80,7 @@ extension TokenRefreshCoordinator {
     }
 
     /// Keeps the engine while it has work under way, or a pause that the account's next engine would not know (G6).
-    /// Under the engine's lock, so that the last change counts. Returns the wait for an earlier end of the pause, which
-    /// is to be cancelled once the lock is free.
+    /// Returns the wait for an earlier end of the pause, which is to be cancelled once the lock is free.
     private func keepWhileAtWork(_ core: inout CoordinatorCore, _ now: Instant) -> Task<Void, Never>? {
         let isAtWork = !core.machine.isIdle
         var pauseEnd = core.machine.pauseEnd(at: now.uptime)
@@ -96,15 +91,8 @@ extension TokenRefreshCoordinator {
         }
         guard core.pause?.end != pauseEnd else { return nil }
         let earlier = core.pause?.wait
-        core.pause = pauseEnd.map { ($0, wait(forPauseUntil: $0)) }
+        core.pause = pauseEnd.map { end in (end, wait(until: end) { engine in engine.run { _, _ in [] } }) }
         return earlier
-    }
-
-    private func wait(forPauseUntil end: Duration) -> Task<Void, Never> {
-        Task.detached(priority: Self.priority) { [weak self, clock] in
-            guard (try? await clock.sleep(until: end)) != nil else { return }
-            self?.run { _, _ in [] }
-        }
     }
 
     /// Returns the task that is to be cancelled once the lock is free, if there is one.
@@ -125,7 +113,9 @@ extension TokenRefreshCoordinator {
         case .revoke(let bundle, let besideAnother): revoke(bundle, besideAnother: besideAnother, in: &core)
         case .releaseKey(let binding): releaseKey(binding, in: &core)
         case .startTimer(let timer, let deadline):
-            return start(timer, at: deadline, in: &core)
+            let number = core.nextNumber()
+            let task = wait(until: deadline) { $0.fire(timer, number) }
+            return core.timers.updateValue((number, task), forKey: timer)?.task
         case .stopTimer(let timer): return core.timers.removeValue(forKey: timer)?.task
         case .publish(let state): core.subscribers.send(state)
         case .respond, .report: break
@@ -138,16 +128,14 @@ extension TokenRefreshCoordinator {
     /// Tasks of the engine inherit nothing of the request that started them: neither its priority nor its task-locals.
     static var priority: TaskPriority { .medium }
 
-    /// Returns the timer that is replaced.
-    private func start(_ timer: RefreshTimer, at deadline: Duration, in core: inout CoordinatorCore) -> Task<
-        Void, Never
-    >? {
-        let number = core.nextNumber()
-        let task = Task.detached(priority: Self.priority) { [weak self, clock] in
-            guard (try? await clock.sleep(until: deadline)) != nil else { return }
-            self?.fire(timer, number)
+    /// Does something at an instant, unless the engine has ended or the task was cancelled before.
+    func wait(
+        until uptime: Duration, then work: @escaping @Sendable (TokenRefreshCoordinator) -> Void
+    ) -> Task<Void, Never> {
+        Task.detached(priority: Self.priority) { [weak self, clock] in
+            guard (try? await clock.sleep(until: uptime)) != nil, let self else { return }
+            work(self)
         }
-        return core.timers.updateValue((number, task), forKey: timer)?.task
     }
 
     /// A timer that was stopped or replaced as it fired does nothing.
@@ -161,18 +149,15 @@ extension TokenRefreshCoordinator {
 
     // MARK: Work under way
 
-    /// Whether the store holds the newest tokens, none are about to be received, and it holds none that are to be
-    /// removed.
+    /// Whether the store holds the newest tokens, none are about to come, and it holds none that are to be removed.
     var hasStored: Bool {
         let status = status
         return status.isStored && !status.isRefreshing && !status.isSignOutPending
     }
 
-    /// Waits until no refresh and no write is under way, and then for more. Returns whether all of that has ended
-    /// within the limit.
+    /// Waits until no refresh and no write is under way, and then for more. Returns whether all has ended in time.
     func isIdle(
-        within limit: Duration,
-        then more: @escaping @Sendable (TokenRefreshCoordinator) async -> Void = { _ in }
+        within limit: Duration, then more: @escaping @Sendable (TokenRefreshCoordinator) async -> Void = { _ in }
     ) async -> Bool {
         let isDone = try? await clock.withDeadline(clock.uptime + limit) {
             guard case .done = await self.response(to: { .requested(.settle, $0) }) else { return false }

@@ -15,7 +15,7 @@ extension TokenRefreshCoordinator {
         var permitted = request
         permitted.startPermit = permit
         let task = Task.detached(priority: Self.priority) { [self, permitted] in
-            let result: Result<TokenRefreshResult, TokenRefreshError>
+            let result: CallResult
             do {
                 guard permit.handOver() else { throw TokenRefreshError(.unavailable, reason: "too late for a call") }
                 result = .success(

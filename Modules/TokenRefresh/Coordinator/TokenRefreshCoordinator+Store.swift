@@ -5,10 +5,9 @@ import ConcurrencyPrimitives
 extension TokenRefreshCoordinator {
     /// What the first read and each write wait for. The result is the failure of one whose turn does not come in time.
     ///
-    /// In a store of this process: the engines that began work on it before this one. The store does not hold their
-    /// tokens yet, and what they write would replace what this one has written. A store that processes share needs no
-    /// such wait: the lease is held until the tokens are stored, and each write finds what it would replace. Its
-    /// changes must be reported first: one between a read and the opening of the stream would never be noticed.
+    /// In a store of this process: the engines that began work on it before this one, as what they write would replace
+    /// what this one has written. In a shared store each write finds what it would replace; its changes are reported
+    /// before, as one between a read and the opening of the stream would never be noticed.
     private func turn(_ opening: Task<AsyncStream<Void>, Never>?) -> @Sendable () async -> TokenStoreError? {
         if let opening {
             return {
@@ -119,7 +118,10 @@ extension TokenRefreshCoordinator {
             var changes = await opening.value
             var endings = 0
             while !Task.isCancelled {
-                let lasting = endings > 1 ? self?.wait(forWatchSince: start) : nil
+                // A stream that lasts shows that the store can report changes again.
+                let lasting =
+                    endings > 1
+                    ? self?.wait(until: start + Self.polling.limit) { $0.watchChanged(isWatched: true) } : nil
                 for await _ in changes { self?.send(.storeChanged) }
                 lasting?.cancel()
                 endings = clock.uptime - start < Self.polling.limit ? endings + 1 : 1
@@ -131,14 +133,6 @@ extension TokenRefreshCoordinator {
                 changes = store.changes
                 self?.send(.storeChanged)
             }
-        }
-    }
-
-    /// A stream that lasts shows that the store can report changes again.
-    private func wait(forWatchSince start: Duration) -> Task<Void, Never> {
-        Task.detached(priority: Self.priority) { [weak self, clock] in
-            guard (try? await clock.sleep(until: start + Self.polling.limit)) != nil else { return }
-            self?.watchChanged(isWatched: true)
         }
     }
 

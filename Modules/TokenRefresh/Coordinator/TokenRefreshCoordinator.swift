@@ -28,7 +28,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     let access: StoreAccess
     let store: JournaledStore
     /// The key of the engine in ``EnginesAtWork``, and of others on the same store.
-    var place: StorePlace { StorePlace(of: access.store) ?? .object(ObjectIdentifier(self)) }
+    var place: StorePlace { StorePlace(of: access.store) ?? StorePlace(self) }
     let core: Locked<CoordinatorCore>
     /// The token of the core that needs no event. Its lock is taken under that of the core, or alone.
     let ready = Locked<MachineState.ReadyToken?>(nil)

@@ -1,5 +1,4 @@
 import AuthInterface
-import ConcurrencyPrimitives
 import Foundation
 
 /// The time on the server's clock, once a response has had a date.
@@ -7,24 +6,19 @@ import Foundation
 /// The date is stored with the uptime of its receipt, which cannot be set. So the server's time stays known when the
 /// wall clock is set (G19).
 struct ServerClock: Hashable, Sendable {
-    private struct Reading: Hashable, Sendable {
-        let date: Date
-        let uptime: Duration
-    }
-
-    private var reading: Reading?
+    /// The date of a response, at the uptime of its receipt.
+    private var reading: Instant?
 
     var isKnown: Bool { reading != nil }
 
-    /// The date of a response is somewhere between its request and its receipt. A slow response does not replace a
-    /// reading, whatever kept it: the server, or a process that slept while it lay in the socket.
+    /// The date of a response is somewhere between its request and its receipt: a slow one does not replace a reading.
     private static let precision: Duration = .seconds(5)
 
     /// Notes the date of a response, and returns the server's time when its request was sent, as far as that is known.
     @discardableResult
     mutating func record(_ date: Date, sentAt sent: Instant? = nil, at now: Instant) -> Date {
         if isKnown, let sent, now.uptime - sent.uptime > Self.precision { return self.date(at: sent) }
-        reading = Reading(date: date, uptime: now.uptime)
+        reading = Instant(uptime: now.uptime, date: date)
         return date
     }
 
@@ -47,6 +41,14 @@ extension TokenBundle {
     /// Whether its expiry is an instant of the device's clock: the server's clock was not known when it was received. A
     /// bundle that does not say when that was comes from another program, and its expiry from the server.
     var isDatedByDevice: Bool { !isDatedByServer && receivedAt != nil }
+
+    /// An access token that can be sent, or a refresh token.
+    var hasToken: Bool { accessToken.fitsHeaderField || refreshToken?.isEmpty == false }
+
+    /// Whether it has a plausible generation and, where it needs one, a token. Any other bundle counts as unreadable.
+    func isUsable(needsToken: Bool) -> Bool {
+        (hasToken || !needsToken) && Self.generations.contains(generation)
+    }
 }
 
 /// The limits within which values from servers and stores are used. Arithmetic with other values could stop the
@@ -78,20 +80,4 @@ extension TokenRefreshResult {
 extension String {
     /// The parts of a scope (RFC 6749 §3.3).
     fileprivate var scopeTokens: Set<String> { Set(split(separator: " ").map(String.init)) }
-}
-
-extension TokenBundle {
-    /// Whether the bundle has an access token that can be sent, or a refresh token.
-    var hasToken: Bool { accessToken.fitsHeaderField || refreshToken?.isEmpty == false }
-
-    /// Whether the bundle is usable: it has a plausible generation and, where it needs one, a token. A store that holds
-    /// any other bundle counts as unreadable.
-    func isUsable(needsToken: Bool) -> Bool {
-        (hasToken || !needsToken) && Self.generations.contains(generation)
-    }
-}
-
-extension TokenStoreError {
-    /// The store holds a bundle without a usable token.
-    static let unusableBundle = TokenStoreError(.corrupt, reason: "the stored bundle has no usable token")
 }

@@ -35,45 +35,18 @@ struct TokenLifetime {
 }
 
 extension TokenBundle {
-    /// The first bundle of a session.
-    init(
-        _ result: TokenRefreshResult, session: SessionID, _ ordinal: SessionOrdinal, lifetime: Duration?,
-        _ clock: ServerClock, _ now: Instant
-    ) {
-        self.init(
-            result, session: session, ordinal, generation: 0, signedInAt: now.date, lifetime: lifetime, clock, now)
-    }
-
-    /// The next bundle of the session. Without a new refresh token in the response the old one stays.
+    /// The next bundle of the session.
     func renewed(
-        by result: TokenRefreshResult,
-        lifetime: Duration?,
-        _ clock: ServerClock,
-        _ now: Instant
+        by result: TokenRefreshResult, lifetime: Duration?, _ clock: ServerClock, _ now: Instant
     ) -> TokenBundle {
-        TokenBundle(
-            result,
-            session: session,
-            ordinal,
-            generation: generation + 1,
-            signedInAt: signedInAt,
-            after: self,
-            lifetime: lifetime,
-            clock,
-            now
-        )
+        TokenBundle(result, session: session, ordinal, after: self, lifetime: lifetime, clock, now)
     }
 
-    private init(
-        _ result: TokenRefreshResult,
-        session: SessionID,
-        _ ordinal: SessionOrdinal,
-        generation: Int,
-        signedInAt: Date?,
-        after old: TokenBundle? = nil,
-        lifetime: Duration?,
-        _ clock: ServerClock,
-        _ now: Instant
+    /// The first bundle of a session, or the one after an `old` one. Without a new refresh token in the response the
+    /// old one stays.
+    init(
+        _ result: TokenRefreshResult, session: SessionID, _ ordinal: SessionOrdinal, after old: TokenBundle? = nil,
+        lifetime: Duration?, _ clock: ServerClock, _ now: Instant
     ) {
         let new = result.refreshToken.flatMap { $0.isEmpty ? nil : $0 }
         self.init(
@@ -82,9 +55,9 @@ extension TokenBundle {
             expiresAt: lifetime.map { clock.date(at: now) + $0 / .seconds(1) },
             clockSkew: clock.skew(at: now) ?? 0,
             session: session,
-            generation: generation,
+            generation: old.map { $0.generation + 1 } ?? 0,
             receivedAt: lifetime.map { _ in clock.date(at: now) },
-            signedInAt: signedInAt,
+            signedInAt: old == nil ? now.date : old?.signedInAt,
             binding: result.binding ?? old?.binding,
             subject: result.subject ?? old?.subject,
             scope: result.scope ?? result.requestedScope ?? old?.scope,

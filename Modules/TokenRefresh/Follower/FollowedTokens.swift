@@ -1,6 +1,4 @@
 import AuthInterface
-import ConcurrencyPrimitives
-import Foundation
 
 /// The tokens that a follower uses: those of the owner's newest bundle, without the refresh token.
 struct FollowedTokens: Sendable {

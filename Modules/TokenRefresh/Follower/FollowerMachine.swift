@@ -63,9 +63,7 @@ struct FollowerMachine: Sendable {
     }
 
     /// The token of a request that does not have to wait.
-    func readyToken(at uptime: Duration) -> SessionToken? {
-        if case .following(let tokens) = state { tokens.readyToken(at: uptime) } else { nil }
-    }
+    func readyToken(at uptime: Duration) -> SessionToken? { current?.readyToken(at: uptime) }
 
     mutating func handle(_ event: FollowerEvent, at now: Instant) -> [FollowerAction] {
         clock.advance(to: now)
@@ -130,24 +128,25 @@ struct FollowerMachine: Sendable {
     /// Responds to the requests that do not have to wait any more.
     private mutating func respond() {
         guard !waiting.isEmpty else { return }
-        var left: [Wait] = []
-        for wait in waiting {
-            if let response = response(to: wait.request) {
-                actions.append(.respond(wait.id, response))
-            } else {
-                left.append(wait)
-            }
+        let all = waiting
+        waiting = all.filter { wait in
+            guard let response = response(to: wait.request) else { return true }
+            actions.append(.respond(wait.id, response))
+            return false
         }
-        waiting = left
         setTimer()
     }
 
     private mutating func waitEnded() {
         waitEnd = nil
+        fail(waiting.prefix { $0.since + policy.bundleWait <= clock.uptime }.count)
+    }
+
+    /// The first requests that wait fail: the owner has left them without a token. The session is kept.
+    private mutating func fail(_ count: Int) {
         let error = unavailable
-        let due = waiting.prefix { $0.since + policy.bundleWait <= clock.uptime }
-        for wait in due { actions.append(.respond(wait.id, .failed(error))) }
-        waiting.removeFirst(due.count)
+        for wait in waiting.prefix(count) { actions.append(.respond(wait.id, .failed(error))) }
+        waiting.removeFirst(count)
         setTimer()
     }
 
@@ -158,7 +157,6 @@ struct FollowerMachine: Sendable {
         actions.append(end.map { .startTimer(.bundleWait, at: $0) } ?? .stopTimer(.bundleWait))
     }
 
-    /// The failure of a request that the owner has left without a token. The session is kept.
     private var unavailable: AuthenticationError {
         if let failure { return AuthenticationError(.storeUnavailable, retryAfter: policy.polling, cause: failure) }
         let reason = "the owner of the session has given no newer token within \(policy.bundleWait.inWords)"
@@ -178,7 +176,7 @@ struct FollowerMachine: Sendable {
         }
     }
 
-    private mutating func wasRead(_ result: Result<StoredSession, TokenStoreError>) {
+    private mutating func wasRead(_ result: StoreResult) {
         let mustRepeat = reading == .outdated
         reading = .idle
         switch result {
@@ -201,11 +199,7 @@ struct FollowerMachine: Sendable {
 
     /// A source that cannot be read now leaves everything as it is (G14). Who asks for the first state is told at once.
     private mutating func failRestoring() {
-        guard case .unknown = state else { return }
-        let error = unavailable
-        for wait in waiting { actions.append(.respond(wait.id, .failed(error))) }
-        waiting = []
-        setTimer()
+        if case .unknown = state { fail(waiting.count) }
     }
 
     /// Whether content that is handed in comes after what was seen.
@@ -247,7 +241,7 @@ struct FollowerMachine: Sendable {
         guard date.isPlausible else { return }
         let isFirst = !clock.serverClock.isKnown
         clock.serverClock.record(date, at: clock.now)
-        guard isFirst, case .following(var tokens) = state else { return }
+        guard isFirst, var tokens = current else { return }
         tokens.serverClockKnown(clock)
         state = .following(tokens)
         respond()

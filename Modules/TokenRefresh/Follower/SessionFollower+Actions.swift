@@ -50,7 +50,6 @@ extension SessionFollower {
         }
     }
 
-    /// Sends an event to the machine.
     func send(_ event: FollowerEvent) {
         run { core, now in core.machine.handle(event, at: now) }
     }

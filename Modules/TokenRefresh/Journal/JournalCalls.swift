@@ -1,8 +1,8 @@
 import AuthInterface
 import ConcurrencyPrimitives
 
-/// The calls of a journal, one after the other, and what it held last. None is waited for beyond a limit, and while one
-/// has missed its limit, no other one is made (G26).
+/// The calls of a journal, one after the other. None is waited for beyond a limit, and while one has missed its limit,
+/// no other one is made (G26).
 final class JournalCalls: Sendable {
     typealias Outcome = Result<SessionJournalEntry, TokenStoreError>
 
@@ -59,8 +59,7 @@ final class JournalCalls: Sendable {
         }
     }
 
-    /// Calls the journal once the call before has ended. A call that does not get its turn within the limit is not
-    /// made, and while one has missed its limit, no other one waits.
+    /// Calls the journal once the call before has ended. A call that does not get its turn in time is not made.
     private func begin(
         _ work: @escaping @Sendable (any SessionJournal) async throws -> SessionJournalEntry
     ) -> Race<Outcome> {

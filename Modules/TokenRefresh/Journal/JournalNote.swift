@@ -1,5 +1,4 @@
 import AuthInterface
-import ConcurrencyPrimitives
 import Foundation
 
 /// What a write of the store notes in the journal first, and what is over once the store has it (G30).
@@ -23,8 +22,7 @@ extension StoreContent {
     /// Whether sessions begin or end with the write.
     var isAct: Bool { settles != nil }
 
-    /// Up to which ordinal nothing is pending any more, once the write has ended and has not failed. `nil`: it begins
-    /// and ends nothing.
+    /// Up to which ordinal nothing is pending any more, once the write succeeds. `nil`: it begins and ends nothing.
     private var settles: SessionOrdinal? {
         switch self {
         case .bundle(_, over: .lower(let ends)): ends ?? .unknown
@@ -37,29 +35,21 @@ extension StoreContent {
     func settled(
         _ entry: SessionJournalEntry, _ outcome: WriteOutcome, in store: String, at date: Date
     ) -> SessionJournalEntry {
-        guard let settles, !leavesNewer(outcome) else { return entry }
+        guard let settles else { return entry }
+        // Newer tokens than the rejected ones were found: they are not ended by a rejection, but may be otherwise.
+        if case (.tombstone(_, _, .rejected), .superseded) = (self, outcome) { return entry }
         var entry = entry
         if bundle == nil, let seen = entry.seen, seen.isUp(to: settles) || outcome.hasRemoved(seen.session) {
             entry.seen = nil
         }
         // Tokens that have vanished may come back: they end then.
-        guard !mayReturn(after: outcome) else { return entry }
+        if case (.tombstone(_, _, .unread), .written(replaced: nil)) = (self, outcome) { return entry }
         if let pending = entry.pending, pending.ordinal <= settles { entry.pending = nil }
         if case .written = outcome {
             entry.former = []
             if let bundle { entry.see(bundle, in: store, at: date) }
         }
         return entry
-    }
-
-    /// Whether an end has found nothing that it ends, where something was.
-    private func mayReturn(after outcome: WriteOutcome) -> Bool {
-        if case (.tombstone(_, _, .unread), .written(replaced: nil)) = (self, outcome) { true } else { false }
-    }
-
-    /// Whether newer tokens than the rejected ones were found: they are not ended by a rejection, but may be otherwise.
-    private func leavesNewer(_ outcome: WriteOutcome) -> Bool {
-        if case (.tombstone(_, _, .rejected), .superseded) = (self, outcome) { true } else { false }
     }
 }
 
@@ -112,8 +102,7 @@ extension SessionSighting {
 
     fileprivate func isUp(to ordinal: SessionOrdinal) -> Bool { self.ordinal ?? .unknown <= ordinal }
 
-    /// Whether the session counts as lost where the store holds nothing: it was not seen so long ago that even the
-    /// tombstone of its end would be forgotten.
+    /// Whether the session is lost where the store holds nothing: even the end of an older one would be forgotten.
     func isRecent(at now: Date) -> Bool {
         date.map { abs(now.timeIntervalSince($0)) <= SessionTombstone.lifetime / .seconds(1) } ?? true
     }

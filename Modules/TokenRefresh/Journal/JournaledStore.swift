@@ -1,10 +1,9 @@
 import AuthInterface
 import ConcurrencyPrimitives
-import Foundation
 
 /// What a read shows: the store, and the journal beside it.
 struct StoreReading: Sendable {
-    var result: Result<StoredSession, TokenStoreError>
+    var result: StoreResult
     /// Why the tokens in the store are to end, or why it holds nothing.
     var ending: SignOutReason?
     /// The highest ordinal that the journal names.
@@ -52,8 +51,7 @@ final class JournaledStore: Sendable {
 
     // MARK: Reading
 
-    /// What a sign-in must come after, within half of the store's limit: neither the store nor the journal hides the
-    /// other.
+    /// What a sign-in must come after, of the store and of the journal, within half of the store's limit.
     func readOrder() async -> StoreReading {
         async let journaled = journal?.read()
         let stored = try? await clock.withDeadline(clock.uptime + limit) { [access] in await access.read() }
@@ -88,7 +86,7 @@ final class JournaledStore: Sendable {
     /// Why the store holds nothing. A session that was seen is lost only where a second read finds nothing either.
     private func reason(
         ofNothing entry: SessionJournalEntry, _ isFirst: Bool
-    ) async -> (Result<StoredSession, TokenStoreError>, SignOutReason?) {
+    ) async -> (StoreResult, SignOutReason?) {
         if let reason = entry.pending?.reason ?? entry.former.last?.reason { return (.success(.empty), reason) }
         guard let seen = entry.seen, seen.isRecent(at: clock.date) else { return (.success(.empty), nil) }
         let again = await access.read()

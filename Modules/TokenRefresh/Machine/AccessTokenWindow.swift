@@ -3,16 +3,14 @@ import Foundation
 
 /// The tokens in use: how long the access token may be sent, and which endpoints refuse it.
 ///
-/// Tokens come from the store, from a sign-in or a step-up, from a refresh, or from the refresh of another process, and
-/// each replaces all that is known of those before it. Its windows are those of ``Expiry``. What an endpoint refuses
-/// although it is fresh is left to the ``LoopBreaker``, which outlives a refresh (G10).
+/// New tokens replace all that is known of those before them, but for what the ``LoopBreaker`` knows: it outlives a
+/// refresh (G10).
 struct AccessTokenWindow: Hashable, Sendable {
     /// The tokens in use. An intent is in the store only.
     private(set) var bundle: TokenBundle { didSet { shared = bundle.token } }
     /// The access token, which all requests share.
     private var shared: SessionToken
     private var validity: TokenValidity
-    /// The endpoints that have refused the access token although it was fresh.
     private var loops = LoopBreaker()
     /// When the store has held the tokens. `nil`: not known, or they have no lifetime.
     private(set) var sighting: StoreSighting?
@@ -32,7 +30,6 @@ struct AccessTokenWindow: Hashable, Sendable {
 
     // MARK: New tokens
 
-    /// The tokens of a refresh.
     mutating func renew(_ new: TokenBundle, _ validity: TokenValidity, at date: Date) {
         bundle = new
         self.validity = validity
@@ -68,7 +65,6 @@ struct AccessTokenWindow: Hashable, Sendable {
 
     var expiry: Expiry { validity.expiry }
 
-    /// How close the access token is to its end.
     func urgency(at uptime: Duration) -> Expiry.Urgency { validity.expiry.urgency(at: uptime) }
 
     /// Whether no clock that can be set has a part in the expiry of the token.
@@ -76,7 +72,6 @@ struct AccessTokenWindow: Hashable, Sendable {
         validity.isMeasured || (clock.serverClock.isKnown && bundle.isDatedByServer)
     }
 
-    /// The access token, for a request.
     func token(_ issuance: SessionToken.Issuance) -> SessionToken {
         var token = shared
         token.issuance = issuance
@@ -92,8 +87,6 @@ struct AccessTokenWindow: Hashable, Sendable {
     }
 
     mutating func changeReported(at uptime: Duration) { sighting?.changeReported(at: uptime) }
-
-    // MARK: Endpoints that refuse it
 
     /// How long an endpoint still causes no refresh.
     func pause(of endpoint: String?, at uptime: Duration) -> Duration? {
@@ -111,5 +104,80 @@ struct AccessTokenWindow: Hashable, Sendable {
         return loops.refused(
             by: refusal.endpoint, isReplacement: isReplacement, isAdopted: validity.isAdopted, at: uptime,
             cooldown: clock.policy.refusalCooldown)
+    }
+}
+
+/// How long an access token is valid, and how this process knows.
+struct TokenValidity: Hashable, Sendable {
+    var expiry: Expiry
+    /// Since when it is valid, where that is a short time.
+    var refreshedAt: Duration?
+    /// Whether another process has made the refresh.
+    var isAdopted = false
+    /// Whether the expiry was counted in this process, on the monotonic clock, from a lifetime that is the server's.
+    var isMeasured = false
+    /// Whether the expiry is that of a sighting, because the date in the bundle is that of a wrong clock.
+    var isSighted = false
+
+    /// Of tokens that were received now: those of a sign-in, or of a refresh whose call was `sent`.
+    init(received bundle: TokenBundle, _ lifetime: TokenLifetime, sent: Duration? = nil, _ clock: MachineClock) {
+        expiry = Expiry(received: bundle, lifetime: lifetime.duration, at: sent ?? clock.uptime, policy: clock.policy)
+        refreshedAt = sent
+        isMeasured = lifetime.isCertain
+    }
+
+    /// Of tokens that the store holds. `sighting`: when it held the tokens before.
+    init(stored bundle: TokenBundle, after sighting: StoreSighting?, _ clock: MachineClock) {
+        expiry = clock.expiry(ofStored: bundle, after: sighting)
+        isSighted = expiry != clock.expiry(ofStored: bundle)
+    }
+
+    /// Of tokens that another process has brought. Those that it has just refreshed are as fresh as this process's
+    /// (G10).
+    init(adopted bundle: TokenBundle, after sighting: StoreSighting?, _ clock: MachineClock) {
+        self.init(stored: bundle, after: sighting, clock)
+        isAdopted = true
+        refreshedAt = bundle.age(at: clock.now.date).flatMap {
+            $0 < clock.policy.freshness ? clock.uptime - $0 : nil
+        }
+    }
+
+    /// G19: the server's clock is known from now on, so the expiry of a stored token counts on it, and no longer on a
+    /// clock that can be set.
+    mutating func serverClockKnown(_ bundle: TokenBundle, _ clock: MachineClock) {
+        guard !bundle.isDatedByDevice, bundle.isDatedByServer || !isSighted else { return }
+        expiry = clock.expiry(ofStored: bundle)
+    }
+}
+
+/// When the store has held the tokens in use: tokens that replace them later were received later, also where the clock
+/// of the process that received them says otherwise (G19).
+struct StoreSighting: Hashable, Sendable {
+    /// How late a change may be reported.
+    private static let reportDelay: Duration = .seconds(5)
+    /// Clocks that agree may differ by this.
+    private static let tolerance: Duration = .seconds(5)
+
+    /// The store held them then, and no refresh was under way.
+    private let unchangedAt: Duration
+    /// The first report of a change since then.
+    private var changedAt: Duration?
+
+    init(unchangedAt uptime: Duration) {
+        unchangedAt = uptime
+    }
+
+    mutating func changeReported(at uptime: Duration) {
+        changedAt = changedAt ?? uptime
+    }
+
+    /// The time that tokens are still valid which were stored since; `nil` where the clocks may be right: the tokens
+    /// were received after the sighting.
+    func timeLeft(of bundle: TokenBundle, shown: Duration, at uptime: Duration) -> Duration? {
+        guard let lifetime = bundle.lifetime, lifetime - shown > uptime - unchangedAt + Self.tolerance else {
+            return nil
+        }
+        let reported = changedAt.map { $0 - Self.reportDelay } ?? unchangedAt
+        return lifetime - (uptime - max(unchangedAt, reported))
     }
 }

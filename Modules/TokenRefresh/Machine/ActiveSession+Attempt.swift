@@ -1,6 +1,4 @@
 import AuthInterface
-import ConcurrencyPrimitives
-import Foundation
 
 /// The attempt, from the lease to the call (rules 1 and 4).
 extension ActiveSession {
@@ -23,18 +21,15 @@ extension ActiveSession {
         }
     }
 
-    mutating func read(_ id: AttemptID, as stage: Stage = .reading(isStale: false), _ context: inout Context) {
-        phase = .refreshing(id, stage)
+    mutating func read(_ id: AttemptID, after rejection: TokenRefreshError? = nil, _ context: inout Context) {
+        phase = .refreshing(id, .reading(after: rejection, isStale: false))
         context.readStore(for: id)
     }
 
     /// A write has ended: a read under way may not show it.
     mutating func invalidateRead() {
-        switch phase {
-        case .refreshing(let id, .reading): phase = .refreshing(id, .reading(isStale: true))
-        case .refreshing(let id, .verifying(let error, _)): phase = .refreshing(id, .verifying(error, isStale: true))
-        default: break
-        }
+        guard case .refreshing(let id, .reading(let rejection, _)) = phase else { return }
+        phase = .refreshing(id, .reading(after: rejection, isStale: true))
     }
 
     // MARK: The lease
@@ -46,8 +41,7 @@ extension ActiveSession {
     }
 
     mutating func leaseHeld(by holder: LeaseHolder) {
-        guard case .refreshing(_, .leasing) = phase else { return }
-        leaseHolder = holder
+        if case .refreshing(_, .leasing) = phase { leaseHolder = holder }
     }
 
     mutating func leaseFailed(_ request: AttemptID, _ error: TokenStoreError, _ context: inout Context) {
@@ -61,24 +55,9 @@ extension ActiveSession {
     // MARK: The read
 
     /// The store was read again: under the lease, or because the server rejected the refresh token (G13).
-    mutating func attemptRead(
-        _ read: AttemptID,
-        _ result: Result<StoredSession, TokenStoreError>,
-        ownerMayCall: Bool,
-        _ context: inout Context
-    ) {
-        guard case .refreshing(let id, let stage) = phase else { return }
-        let rejection: TokenRefreshError?
-        let isStale: Bool
-        switch stage {
-        case .reading(let stale): (rejection, isStale) = (nil, stale)
-        case .verifying(let error, let stale): (rejection, isStale) = (error, stale)
-        case .leasing, .recording, .calling, .ending, .storing: return
-        }
-        guard read == id, !isStale else {
-            let stage: Stage = rejection.map { .verifying($0, isStale: false) } ?? .reading(isStale: false)
-            return self.read(id, as: stage, &context)
-        }
+    mutating func attemptRead(_ read: AttemptID, _ result: StoreResult, ownerMayCall: Bool, _ context: inout Context) {
+        guard case .refreshing(let id, .reading(let rejection, let isStale)) = phase else { return }
+        guard read == id, !isStale else { return self.read(id, after: rejection, &context) }
         switch result {
         case .success(let found):
             applyRead(found)
@@ -90,15 +69,13 @@ extension ActiveSession {
             // The store is not known to have held this refresh token. If it does, the write of the intent shows it.
             record(over: nil, id, &context)
         case .failure(let error):
-            // Another process may have spent the refresh token, and only the store could show it. Spending it twice
-            // could end the session, and waiting cannot. The same after a rejection: it may be about a token that has
-            // been replaced.
+            // Another process may have spent the refresh token, which only the store could show: spending it twice
+            // could end the session, and waiting cannot. So a rejection may be about a token that has been replaced.
             failAttempt(because: "the store cannot be read", cause: error, &context)
         }
     }
 
-    /// Applies what a read shows of the tokens in use. Where they are not found, a write that has failed did not store
-    /// them.
+    /// Where the tokens in use are not found, a write that has failed did not store them.
     private mutating func applyRead(_ found: StoredSession) {
         persistence.wasRead()
         guard let stored = found.bundle, stored.session == bundle.session else { return }
@@ -120,13 +97,12 @@ extension ActiveSession {
             prevail(over: stored, &context)
             record(over: nil, id, &context)
         case .nothing, .sameTokens, .otherSession, .ended:
-            if let rejection { return end(rejection, id, &context) }
+            if let rejection { return writeEnd(.expired(ending(rejection, context)), id, &context) }
             proceed(found?.bundle, id, ownerMayCall: ownerMayCall, &context)
         }
     }
 
-    /// Another process has refreshed: its tokens are used, and no call is made if the access token is new and valid for
-    /// long enough.
+    /// Another process has refreshed: no call is made if its access token is new and valid for long enough.
     private mutating func adopt(_ found: TokenBundle, _ id: AttemptID, ownerMayCall: Bool, _ context: inout Context) {
         let old = adoptTokens(found, &context)
         let isNew = old.accessToken != bundle.accessToken
@@ -187,8 +163,7 @@ extension ActiveSession {
 
     // MARK: Without the lease
 
-    /// A check of the store has ended, and the content for it is not stored yet. Newer tokens count at once: a caller
-    /// may wait for them (G10).
+    /// While content is not stored yet, newer tokens count at once: a caller may wait for them (G10).
     mutating func checkedBesideWrite(_ found: StoredSession?, _ context: inout Context) {
         guard isIdle, case .newer(let stored) = relation(of: found) else { return }
         superseded(by: .active(stored), storing: nil, &context)
@@ -201,8 +176,7 @@ extension ActiveSession {
             context.conclude(.ends(tombstone.reason, revoking: nil, inStore: true))
         case .otherSession(let stored) where persistence.isStored:
             context.conclude(.isReplaced(by: stored))
-        // A call whose intent is marked has no lease: another process may have refreshed meanwhile. A step-up needs
-        // none (G32).
+        // A call whose intent is marked has no lease: another process may have refreshed, or stepped up (G32).
         case .newer(let stored) where isIdle || calls.call?.mark == .stored,
             .outranked(let stored) where isIdle || calls.call?.mark == .stored:
             finishAdopting(after: adoptTokens(stored, &context), &context)

@@ -1,12 +1,11 @@
 import AuthInterface
-import Foundation
 
 /// The call: the intent that is recorded before it, the request, and what is stored of it afterwards (G12, G27).
 extension ActiveSession {
-    /// G27. The write of the intent shows that the store can be written before the refresh token is spent. That applies
-    /// to tokens that could not be stored so far, too: after a kill now, the intent of an older bundle may recover
-    /// them, and after one more call it cannot. A refresh token that is known not to be in the store is spent at once:
-    /// no other process, and no later start, can use it. A later write stores it with the intent.
+    /// G27. The write of the intent shows that the store can be written before the refresh token is spent, also with
+    /// tokens that could not be stored so far: after a kill now, the intent of an older bundle may recover them, and
+    /// after one more call it cannot. A refresh token that is known not to be in the store is spent at once: no other
+    /// process, and no later start, can use it.
     mutating func record(
         over stored: TokenBundle?, repeating repetition: Repetition? = nil, _ id: AttemptID,
         _ context: inout Context
@@ -22,7 +21,7 @@ extension ActiveSession {
         if mustWait { phase = .refreshing(id, .recording(recording)) } else { recorded(recording, id, &context) }
     }
 
-    /// Stores the tokens in use, with an intent or without one. Returns the version.
+    /// Returns the version.
     @discardableResult
     private func write(
         _ intent: RefreshIntent?, over predecessor: StoreContent.Predecessor, _ context: inout Context
@@ -47,7 +46,6 @@ extension ActiveSession {
         return end
     }
 
-    /// The intent is stored.
     mutating func recorded(_ recording: Call.Recording, _ id: AttemptID, _ context: inout Context) {
         let isLate = context.uptime >= recording.startBefore
         guard isLate || context.lease.isSuspending else { return makeCall(recording, id, &context) }
@@ -62,11 +60,8 @@ extension ActiveSession {
         guard context.canRefresh(bundle) else { return rest(&context) }
         let key = calls.begin(id, recording, generation: bundle.generation, &context)
         var request = TokenRefreshRequest(
-            refreshToken: bundle.refreshToken ?? "",
-            accessToken: bundle.accessToken,
-            session: bundle.session,
-            idempotencyKey: key.value
-        )
+            refreshToken: bundle.refreshToken ?? "", accessToken: bundle.accessToken, session: bundle.session,
+            idempotencyKey: key)
         request.binding = bundle.binding
         phase = .refreshing(id, .calling(isReplay: isReplay))
         context.limitCall(.callLimit(id), at: recording.since + context.policy.longestCall)
@@ -119,25 +114,24 @@ extension ActiveSession {
             return
         }
         let version = write(call.intent.abandoned, over: predecessor(with: call.intent), &context)
-        calls.mark(.writing(version: version))
+        calls.call?.mark = .writing(version: version)
     }
 
     mutating func marked(_ call: Call, _ outcome: WriteOutcome, _ context: inout Context) {
         // A mark that could not be written is written again: the lease stays until then.
         if case .failed = outcome { return }
-        calls.mark(.stored)
+        calls.call?.mark = .stored
         if call.progress == .abandoned { abandonCall(call.id, &context) }
         if case .superseded(let found) = outcome { superseded(by: found, storing: nil, &context) }
     }
 
     mutating func abandonCall(_ id: AttemptID, _ context: inout Context) {
         _ = endCall(id, &context)
-        guard case .refreshing(_, .calling) = phase else { return }
-        failAttempt(because: "the call did not end", &context)
+        if case .refreshing(_, .calling) = phase { failAttempt(because: "the call did not end", &context) }
     }
 
-    /// Rule 7: a failure with a whole response is stored with the intent of its call. Every process, and every later
-    /// run of this one, observes its pause, and then calls with the same key. The lease stays until it is stored.
+    /// Rule 7: a failure with a whole response is stored with the intent of its call, so that every process, and every
+    /// later run of this one, observes its pause.
     mutating func markFailure(of call: Call, _ error: TokenRefreshError, _ context: inout Context) {
         guard call.generation == bundle.generation, call.mark == .none,
             !context.settings.isShared || context.lease.isHeld

@@ -1,6 +1,5 @@
 import AuthInterface
 import ConcurrencyPrimitives
-import Foundation
 
 /// The limits of an attempt and of its call (G8).
 extension ActiveSession {
@@ -13,7 +12,7 @@ extension ActiveSession {
             failAttempt(because: "no response within \(limit)", &context)
         case .leasing:
             failAttempt(because: waitReason(context.policy), &context)
-        case .reading, .recording, .verifying:
+        case .reading, .recording:
             if case .recording = stage { forgetIntent(&context) }
             let reason = "no response from the store within \(limit)"
             let cause = TokenStoreError(.unavailable, reason: reason)
@@ -33,45 +32,37 @@ extension ActiveSession {
             + "continue it or end it"
     }
 
-    /// G8: the call has passed its second limit and is cancelled. It has `abandonAfter` to end. Returns whether the
-    /// call is the session's.
+    /// G8: the call has passed its second limit and is cancelled. Returns whether it is the session's.
     mutating func callLimitPassed(_ id: AttemptID, _ context: inout Context) -> Bool {
         guard let call = calls.call, call.id == id else { return false }
         guard call.progress == .underWay else { return true }
-        calls.note(.cancelled)
+        calls.call?.progress = .cancelled
         context.cancelCall(id)
         return true
     }
 
-    /// G8: the call did not end when it was cancelled. Its intent is marked, so that every process knows that it may
-    /// still be under way, and then it counts as a lost response.
+    /// G8: the call did not end when it was cancelled. Once its mark is stored, it counts as a lost response.
     mutating func abandonmentDue(_ id: AttemptID, _ context: inout Context) {
         guard let call = calls.call, call.id == id, call.progress == .cancelled else { return }
         context.emit(.report(.callAbandoned(session: bundle.session, generation: bundle.generation)))
-        calls.note(.abandoned)
+        calls.call?.progress = .abandoned
         mark(&context)
     }
 
-    /// The system is about to suspend the process: the lease must be released, and the intent must say that the call
-    /// may be under way (rule 4). An attempt without a call ends: without the lease another process may make the call.
+    /// The lease must be released, and the intent must say that the call may be under way (rule 4).
     mutating func suspensionNear(_ context: inout Context) {
         mark(&context)
         guard context.lease.isHeld else { return }
         endWithoutLease("the process is about to be suspended", &context)
     }
 
-    /// Rule 4: another process may have the lease, and be calling.
-    mutating func leaseLost(_ context: inout Context) {
-        endWithoutLease("the lease of the shared store was lost", &context)
-    }
-
-    /// Ends an attempt that must not make a call, nor end the session, without the lease.
-    private mutating func endWithoutLease(_ reason: String, _ context: inout Context) {
+    /// Ends an attempt that must not call, nor end the session, without the lease: another process may call (rule 4).
+    mutating func endWithoutLease(_ reason: String, _ context: inout Context) {
         guard case .refreshing(_, let stage) = phase else { return }
         switch stage {
         case .leasing, .calling, .ending, .storing: return
         case .recording: forgetIntent(&context)
-        case .reading, .verifying: break
+        case .reading: break
         }
         failAttempt(because: reason, &context)
     }

@@ -1,6 +1,5 @@
 import AuthInterface
 import ConcurrencyPrimitives
-import Foundation
 
 /// Requests: a token for a new request, and a replacement for a refused one.
 extension ActiveSession {
@@ -17,7 +16,7 @@ extension ActiveSession {
 
     /// Returns the current token, or lets the caller wait for the next one (G3).
     mutating func giveToken(to waiter: Waiter, _ context: inout Context) {
-        guard !isActivating else { return waitForActivation(waiter, &context) }
+        guard !isActivating else { return join(waiter, &context) }
         let uptime = context.uptime
         let mayRefresh = canStart && pacing.pauseLeft(at: uptime) == nil && context.canRefresh(bundle)
         switch window.urgency(at: uptime) {
@@ -51,14 +50,11 @@ extension ActiveSession {
         let refused = refusal.token
         // G23. A request that began as one user must not be sent again as another.
         guard refused.session == bundle.session else { return context.refuse(waiter, .sessionEnded) }
-        // G2. Request B was sent with the old token and is refused after A's refresh is done. The refusal says nothing
-        // about the current token. Another refresh would spend the new refresh token for nothing, and a server that
-        // rotates may count that as theft. The same applies when another process's token, or that of a restored backup,
-        // has replaced the refused one.
+        // G2. Request B was sent with the old token and is refused after A's refresh is done. That says nothing about
+        // the current token, of this process or another one: a refresh would spend its refresh token for nothing, and
+        // a server that rotates may count that as theft.
         if refused.value != bundle.accessToken { return giveToken(to: waiter, &context) }
-        guard context.canRefresh(bundle) else {
-            return refusedWithoutRefreshToken(refusal, waiter, &context)
-        }
+        guard context.canRefresh(bundle) else { return refusedWithoutRefreshToken(refusal, waiter, &context) }
         if isRefreshing || isActivating { return waitForRefresh(waiter, &context) }
         if let (error, pause) = pacing.failure(sharedBy: refused, context.clock) {
             return fail(waiter, error, retryAfter: pause, &context)
@@ -111,8 +107,7 @@ extension ActiveSession {
         let (policy, uptime) = (context.policy, context.uptime)
         let pauseLeft = pacing.pauseLeft(at: uptime)
         switch phase {
-        case .activating: waitForActivation(waiter, &context)
-        case .refreshing: join(waiter, &context)
+        case .activating, .refreshing: join(waiter, &context)
         case .resting where isCalling:
             // G8. The call of an attempt that missed its deadline is still under way: no second one is made.
             let error = pacing.failure?.error ?? TokenRefreshError(.unavailable, reason: "a refresh is still under way")

@@ -1,19 +1,12 @@
 import AuthInterface
-import ConcurrencyPrimitives
-import Foundation
 
 /// The response of a call, and how an attempt ends.
 extension ActiveSession {
-    mutating func responded(
-        _ id: AttemptID,
-        base: TokenBundle,
-        _ result: Result<TokenRefreshResult, TokenRefreshError>,
-        _ context: inout Context
-    ) {
+    mutating func responded(_ id: AttemptID, base: TokenBundle, _ result: CallResult, _ context: inout Context) {
         let ended = endCall(id, &context)
         if let ended, case .failure(let error) = result { calls.failed(ended, error) }
         // G9. The tokens have changed since: the response belongs to an older generation.
-        guard base.session == bundle.session, base.generation == bundle.generation else {
+        guard base.generation == bundle.generation else {
             context.stopLimits(of: id)
             return context.emit(.report(.responseDropped(session: base.session)))
         }
@@ -29,9 +22,8 @@ extension ActiveSession {
             var recording = ended.recording
             recording.replaced = recording.intent
             makeCall(recording, id, isReplay: true, &context)
-        // The attempt has missed its deadline. A rejection counts all the same, and so does the pause that a server
-        // requests.
-        case (.resting, .failure(let error)) where ended != nil && error.countsLate:
+        // After the deadline of the attempt a rejection counts all the same, and the pause that a server requests.
+        case (.resting, .failure(let error)) where ended != nil && error.code != .ambiguous && error.isOfWholeResponse:
             failed(error, ended, id, &context)
         case (_, .failure): break
         }
@@ -58,19 +50,17 @@ extension ActiveSession {
         }
         if isIdle { context.emit(.startTimer(.deadline(id), at: context.uptime + context.policy.storeLimit)) }
         // G13. Another process may have spent the refresh token: its tokens are in the store.
-        read(id, as: .verifying(error, isStale: false), &context)
+        read(id, after: error, &context)
     }
 
     // MARK: New tokens
 
-    /// New tokens. They are stored before any request uses them (G11): a token that is only in memory is lost at the
-    /// next launch, and with a server that rotates, the session with it.
-    ///
-    /// Their life counts from the first call that may have brought them, and not from the receipt (G19): the response
-    /// may have been late, have lain in the socket of a process that slept, or repeat that of an earlier call.
+    /// New tokens are stored before any request uses them (G11): those that are only in memory are lost at the next
+    /// launch, and with a server that rotates, the session with them. Their life counts from the first call that may
+    /// have brought them (G19): the response may have been late, have lain in the socket of a process that slept, or
+    /// repeat that of an earlier call.
     private mutating func received(_ tokens: TokenRefreshResult, _ id: AttemptID, _ context: inout Context) {
-        // The call of a replay, if one is under way, is not needed any more. It keeps the lease until it has ended or
-        // is abandoned.
+        // The call of a replay is not needed any more. It keeps the lease until it has ended or is abandoned.
         if let id = calls.call?.id { _ = callLimitPassed(id, &context) }
         let sent = context.clock.earlier(calls.firstCall?.uptime)
         let hasNewRefreshToken = tokens.refreshToken.map { !$0.isEmpty && $0 != bundle.refreshToken } ?? false
@@ -82,9 +72,7 @@ extension ActiveSession {
         let lifetime = context.lifetime(of: tokens, for: bundle.session, sentAt: sent)
         context.reportMissingScope(of: tokens, after: bundle, bundle.session)
         let new = bundle.renewed(by: tokens, lifetime: lifetime.duration, context.clock.serverClock, sent)
-        let validity = TokenValidity(
-            measured: Expiry(received: new, lifetime: lifetime.duration, at: sent.uptime, policy: context.policy),
-            refreshedAt: sent.uptime, isCertain: lifetime.isCertain)
+        let validity = TokenValidity(received: new, lifetime, sent: sent.uptime, context.clock)
         let renewal = Renewal(bundle: new, validity: validity, problem: tokens.accessTokenProblem)
         let version = context.write(.bundle(new, over: persistence.predecessor()))
         phase = .refreshing(attempt, .storing(renewal, version: version))
@@ -92,8 +80,7 @@ extension ActiveSession {
         if let call = calls.call, call.progress == .abandoned { abandonCall(call.id, &context) }
     }
 
-    /// The attempt that the tokens of a call serve. The deadline of a later attempt stays: its callers wait for the
-    /// write now (G25).
+    /// The attempt that the tokens of a call serve. The deadline of a later one stays: its callers wait now (G25).
     private func attempt(of id: AttemptID, _ context: inout Context) -> AttemptID {
         if case .refreshing(id, .calling) = phase { return id }
         context.emit(.report(.lateResponseKept(session: bundle.session, generation: bundle.generation + 1)))
@@ -104,10 +91,6 @@ extension ActiveSession {
     // MARK: The end of the session
 
     /// G13. The write decides: tokens that another process has stored since the read stay, and are adopted.
-    mutating func end(_ rejection: TokenRefreshError, _ id: AttemptID, _ context: inout Context) {
-        writeEnd(.expired(ending(rejection, context)), id, &context)
-    }
-
     mutating func writeEnd(_ reason: SignOutReason, _ id: AttemptID, _ context: inout Context) {
         let scope = persistence.scope(ofRejected: bundle)
         let version = context.write(.tombstone(reason, at: context.now.date, of: scope))
@@ -116,12 +99,8 @@ extension ActiveSession {
 
     func ending(_ error: TokenRefreshError?, _ context: Context) -> SessionEnding {
         var ending = SessionEnding(
-            status: error?.status,
-            code: error?.serverCode ?? error?.code.rawValue,
-            requestID: error?.requestID,
-            date: context.now.date,
-            process: context.settings.owner.process
-        )
+            status: error?.status, code: error?.serverCode ?? error?.code.rawValue, requestID: error?.requestID,
+            date: context.now.date, process: context.settings.owner.process)
         ending.challenge = error?.challenge
         return ending
     }
@@ -141,14 +120,8 @@ extension ActiveSession {
         guard context.settings.isShared else {
             return context.conclude(.ends(reason, revoking: nil, inStore: false))
         }
-        // The end was written in place of tokens that may not be stored yet: without them the store would keep the
-        // session before this one.
+        // The end was written in place of tokens that may not be stored yet: the store would keep an earlier session.
         forgetIntent(&context)
         failAttempt(because: "the end of the session cannot be stored", cause: error, &context)
     }
-}
-
-extension TokenRefreshError {
-    /// Whether a response that comes after its deadline says something of the session, or of the server.
-    fileprivate var countsLate: Bool { code != .ambiguous && isOfWholeResponse }
 }

@@ -1,5 +1,4 @@
 import AuthInterface
-import Foundation
 
 /// A sign-in of the user who is signed in, as a server has demanded it (G32).
 ///
@@ -13,8 +12,7 @@ extension ActiveSession {
         return subject == tokens.subject
     }
 
-    /// The tokens are used once they are stored (G11), as those of a sign-in. What is known of the tokens before says
-    /// nothing of them.
+    /// The tokens are used once they are stored (G11). What is known of the tokens before says nothing of them.
     mutating func stepUp(_ tokens: TokenRefreshResult, _ context: inout Context) {
         let lifetime = context.lifetime(of: tokens, for: bundle.session, sentAt: context.now)
         context.reportMissingScope(of: tokens, after: bundle, bundle.session)
@@ -22,7 +20,10 @@ extension ActiveSession {
         let new = former.renewed(by: tokens, lifetime: lifetime.duration, context.clock.serverClock, context.now)
         calls.startOver()
         leaveCall(&context)
-        leaveAttempt(&context)
+        // The attempt under way is over. Its callers wait for the new tokens; those that wanted a refresh have it.
+        stopDeadlines(&context)
+        context.callers.move(from: .attempt, to: .pause)
+        giveRefreshed(&context)
         persistence.steppedUp()
         pacing.steppedUp()
         leaseHolder = nil
@@ -31,20 +32,12 @@ extension ActiveSession {
         activate(&context)
     }
 
-    /// The call of the refresh under way is not needed any more: once the new tokens are stored, no process spends its
-    /// refresh token again. It is no part of the session from here on, and is waited for as that of one that has ended.
+    /// The call under way is not needed any more: no process spends its refresh token again once the new tokens are
+    /// stored. It is waited for as that of a session that has ended.
     private mutating func leaveCall(_ context: inout Context) {
         guard let id = calls.call?.id, let call = endCall(id, &context), call.progress != .abandoned else { return }
         context.cancelCall(id)
         context.lease.endedCalls[id] = Lease.EndedCall(session: bundle.session, generation: call.generation)
-    }
-
-    /// The attempt under way is over. Its callers wait for the new tokens; those that wanted a refresh have it.
-    private mutating func leaveAttempt(_ context: inout Context) {
-        stopDeadlines(&context)
-        for waiter in context.callers.take(.attempt, .pause) {
-            if waiter.request == .refresh { give(waiter, &context) } else { context.callers.add(waiter, to: .pause) }
-        }
     }
 
     /// A caller waits for its whole deadline at most, also where it has waited before (G25).
@@ -53,8 +46,7 @@ extension ActiveSession {
         timeWaiters(since: context.callers.earliest(at: .pause), &context)
     }
 
-    /// Another process has refreshed the tokens before those of a step-up which are not stored yet: those of the
-    /// step-up replace what it has stored. Those that wait for it are used then.
+    /// The tokens of a step-up replace what another process has refreshed from those before them.
     mutating func prevail(over stored: TokenBundle, _ context: inout Context) {
         window.move(to: stored.generation + 1)
         persistence.outranked()

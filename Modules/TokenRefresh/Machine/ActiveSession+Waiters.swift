@@ -1,10 +1,8 @@
 import AuthInterface
 import ConcurrencyPrimitives
-import Foundation
 
 /// The responses to callers, and the callers that wait.
 extension ActiveSession {
-    /// Gives a caller what it asked for, as the session has it now.
     func give(_ waiter: Waiter, _ context: inout Context) {
         let response: RefreshResponse =
             switch waiter.request {
@@ -17,31 +15,38 @@ extension ActiveSession {
 
     func fail(_ waiter: Waiter, _ error: TokenRefreshError, retryAfter: Duration, _ context: inout Context) {
         let error = pacing.userAction?.error(after: error) ?? error
-        context.emit(.respond(waiter.id, .failed(.unavailable(error, retryAfter: retryAfter))))
+        // A store that is busy with the refresh of another process has not failed.
+        let isStore = (error.cause as? TokenStoreError).map { $0.code != .busy } ?? false
+        let refused: AuthenticationError.Code =
+            error.code == .userActionRequired ? .stepUpRequired : .refreshUnavailable
+        context.refuse(
+            waiter, isStore ? .storeUnavailable : refused, retryAfter: retryAfter, cause: isStore ? error.cause : error)
+    }
+
+    /// The refresh that callers wait for was made: by this or another process, or with a step-up.
+    func giveRefreshed(_ context: inout Context) {
+        for waiter in context.callers.take(.pause) {
+            if waiter.request == .refresh { give(waiter, &context) } else { context.callers.add(waiter, to: .pause) }
+        }
     }
 
     /// Fails a waiter of an attempt, or returns the current token to it if that is still valid (G3).
     func endWait(of waiter: Waiter, _ error: TokenRefreshError, retryAfter: Duration, _ context: inout Context) {
-        if waiter.request == .token, window.urgency(at: context.uptime) != .expired { return give(waiter, &context) }
+        // The token of a step-up is not stored yet.
+        let isUsable = !isActivating && window.urgency(at: context.uptime) != .expired
+        if waiter.request == .token, isUsable { return give(waiter, &context) }
         fail(waiter, error, retryAfter: retryAfter, &context)
     }
 
     // MARK: Waiting
 
-    /// Lets a caller wait for an attempt.
+    /// Lets a caller wait for the attempt, or until the tokens of a sign-in are stored.
     mutating func join(_ waiter: Waiter, _ context: inout Context) {
-        context.callers.add(waiter, to: .attempt)
+        context.callers.add(waiter, to: isActivating ? .pause : .attempt)
         timeWaiters(since: waiter.since, &context)
     }
 
-    /// Lets a caller wait until the tokens of a sign-in are stored.
-    mutating func waitForActivation(_ waiter: Waiter, _ context: inout Context) {
-        context.callers.add(waiter, to: .pause)
-        timeWaiters(since: waiter.since, &context)
-    }
-
-    /// A caller that has waited before, as for a pause or the store, has less time left than the attempt (G25): the
-    /// timer is that of the first wait to end.
+    /// Callers that have waited before have less time left than the attempt (G25). The timer is that of the first one.
     mutating func timeWaiters(since: Duration?, _ context: inout Context) {
         guard let since, since < context.uptime else { return }
         let end = since + context.policy.deadline
@@ -53,29 +58,21 @@ extension ActiveSession {
     /// G25: the callers that have waited for the whole deadline fail. The attempt continues.
     mutating func waiterDeadlinePassed(_ context: inout Context) {
         waitersEnd = nil
-        let (limit, floor) = (context.policy.deadline, context.policy.backoff.floor)
-        // The deadlines of many callers within a short time pass together.
-        let latest = context.uptime + limit / 64 - limit
+        let (queue, limit) = (isActivating ? Callers.Queue.pause : .attempt, context.policy.deadline)
+        var reason = leaseHolder == nil ? "waited \(limit.inWords) for a refresh" : waitReason(context.policy)
         switch phase {
-        case .resting: break
-        case .activating:
-            // They have waited for a refresh, and then for the write of a step-up, whose token is not stored yet.
-            let error = TokenRefreshError(.unavailable, reason: "waited \(limit.inWords) for a refresh and the store")
-            for waiter in context.callers.take(.pause, since: latest) {
-                fail(waiter, error, retryAfter: floor, &context)
-            }
-            timeWaiters(since: context.callers.earliest(at: .pause), &context)
-        case .refreshing:
-            let reason = leaseHolder == nil ? "waited \(limit.inWords) for a refresh" : waitReason(context.policy)
-            let error = TokenRefreshError(.unavailable, reason: reason)
-            for waiter in context.callers.take(.attempt, since: latest) {
-                endWait(of: waiter, error, retryAfter: floor, &context)
-            }
-            timeWaiters(since: context.callers.earliest(at: .attempt), &context)
+        case .resting: return
+        case .activating: reason += " and the store"
+        case .refreshing: break
         }
+        let error = TokenRefreshError(.unavailable, reason: reason)
+        // The deadlines of many callers within a short time pass together.
+        for waiter in context.callers.take(queue, since: context.uptime + limit / 64 - limit) {
+            endWait(of: waiter, error, retryAfter: context.policy.backoff.floor, &context)
+        }
+        timeWaiters(since: context.callers.earliest(at: queue), &context)
     }
 
-    /// Stops the deadlines of an attempt that has ended.
     mutating func stopDeadlines(_ context: inout Context) {
         guard case .refreshing(let id, _) = phase else { return }
         context.emit(.stopTimer(.deadline(id)))
@@ -103,19 +100,5 @@ extension ActiveSession {
             refusal.token.session == bundle.session, context.canRefresh(bundle)
         else { return requested(waiter, &context) }
         waitForRefresh(waiter, &context)
-    }
-}
-
-extension AuthenticationError {
-    /// The error of a refresh that could not be made.
-    static func unavailable(_ error: TokenRefreshError, retryAfter: Duration) -> AuthenticationError {
-        // A store that is busy with the refresh of another process has not failed.
-        let isStore = (error.cause as? TokenStoreError).map { $0.code != .busy } ?? false
-        let refused: Code = error.code == .userActionRequired ? .stepUpRequired : .refreshUnavailable
-        return AuthenticationError(
-            isStore ? .storeUnavailable : refused,
-            retryAfter: retryAfter,
-            cause: isStore ? error.cause : error
-        )
     }
 }

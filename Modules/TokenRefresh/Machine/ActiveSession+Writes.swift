@@ -1,6 +1,4 @@
 import AuthInterface
-import ConcurrencyPrimitives
-import Foundation
 
 /// The end of a write, and of an attempt.
 extension ActiveSession {
@@ -9,15 +7,13 @@ extension ActiveSession {
         if let rejected = content?.rejection, rejected.bundle.session == bundle.session, case .written = outcome,
             !newestBundle.supersedes(rejected.bundle)
         {
-            // The store has taken the end after its limit, and the session went on meanwhile. Newer tokens, which came
-            // since, are still to be written.
+            // The store has taken the end after its limit. Newer tokens, which came since, are still to be written.
             return context.conclude(.ends(rejected.reason, revoking: nil, inStore: true))
         }
         guard let content, content.bundle?.session == bundle.session else { return }
         note(content, outcome, &context)
         if let call = calls.call, call.mark == .writing(version: version) { return marked(call, outcome, &context) }
         switch (phase, outcome) {
-        case (.activating(version), .written), (.activating(version), .failed): break
         case (.refreshing(let id, .recording(let recording)), _) where recording.version == version:
             intentWritten(recording, id, outcome, &context)
         case (.refreshing(_, .storing(let renewal, version)), _):
@@ -115,8 +111,7 @@ extension ActiveSession {
         pacing.renewed()
         context.emit(.report(.refreshed(session: bundle.session, generation: bundle.generation)))
         guard bundle.accessToken.fitsHeaderField else {
-            // Each refresh spends a refresh token. A second one in a row shows that the next will bring no token
-            // either.
+            // Each refresh spends a refresh token. A second one in a row shows that the next will bring none either.
             let pause = isFirstUnusable ? .zero : context.policy.ambiguousPause
             return failUnusable(because: new.problem, atLeast: pause, &context)
         }
@@ -125,26 +120,18 @@ extension ActiveSession {
 
     /// The waiters continue with a token that is new, unless it has expired: its response may have been late or
     /// a repetition, a store may take longer to write a token than the token lives, and a server may issue one that no
-    /// request can carry. Then a pause follows as after any failure, and not the next refresh at once. The waiters of a
-    /// token that was only too old wait for its end if it is short.
-    ///
-    /// `isRenewed`: where another process has stored the same access token with another refresh token, the waiters
-    /// cause the next attempt.
+    /// request can carry. Then a pause follows, and not the next refresh at once. Where the access token is not
+    /// `isRenewed`, as another process has stored it with another refresh token, the waiters cause the next attempt.
     mutating func finishAttempt(isRenewed: Bool, _ context: inout Context) {
         if isRefreshing, isRenewed, window.urgency(at: context.uptime) == .expired { return failUnusable(&context) }
         leaseHolder = nil
         pacing.succeeded()
         rest(&context)
-        for waiter in context.callers.take(.attempt) {
-            if isRenewed { give(waiter, &context) } else { context.callers.add(waiter, to: .pause) }
-        }
-        for waiter in context.callers.take(.pause) {
-            // The refresh was made, by this or by another process.
-            if waiter.request == .refresh, isRenewed {
-                give(waiter, &context)
-            } else {
-                context.callers.add(waiter, to: .pause)
-            }
+        if isRenewed {
+            for waiter in context.callers.take(.attempt) { give(waiter, &context) }
+            giveRefreshed(&context)
+        } else {
+            context.callers.move(from: .attempt, to: .pause)
         }
         serveQueue(&context)
     }
@@ -161,9 +148,7 @@ extension ActiveSession {
     /// All waiters share the failure (G6), except those that can use a token which is still valid (G3).
     /// At least a pause of `least` follows; where another process has failed, only what is `left` of its pause.
     mutating func failAttempt(
-        _ error: TokenRefreshError,
-        atLeast least: Duration = .zero,
-        exactly left: Duration? = nil,
+        _ error: TokenRefreshError, atLeast least: Duration = .zero, exactly left: Duration? = nil,
         _ context: inout Context
     ) {
         let pause = left ?? pacing.failed(error, of: bundle.session, atLeast: least, &context)

@@ -1,5 +1,4 @@
 import AuthInterface
-import Foundation
 
 /// How a session ends.
 enum SessionOutcome: Sendable {
@@ -14,15 +13,12 @@ enum SessionOutcome: Sendable {
 /// ```
 /// activating ──stored──► resting ──a request needs it──► refreshing ──► resting
 ///                          (shared store: leasing → reading →) recording → calling → storing
-///                                            │                  │           └ rejected → verifying → ending
+///                                            │                  │           └ rejected → reading → ending
 ///                                            └ newer: adopted   └ not writable: no call (G27)
 /// ```
-/// It owns four values, each with rules of its own: the tokens, what the store has of them, the calls that spend their
-/// refresh token, and the failures. Its own rules bring them together: what a request, a response, a write or a read
-/// changes. A call can outlive the attempt: see ``CallLedger``.
-///
-/// What a rule does beside the session are effects: actions, writes, and at most one outcome. They are collected in the
-/// context, which each rule that has any gets as its last parameter.
+/// It owns four values, each with rules of its own, and brings them together: what a request, a response, a write or a
+/// read changes. A call can outlive the attempt: see ``CallLedger``. What a rule does beside the session are effects:
+/// actions, writes, and at most one outcome. They are collected in the context, its last parameter.
 struct ActiveSession: Hashable, Sendable {
     enum Phase: Hashable, Sendable {
         /// A sign-in waits for its tokens to be stored. No request uses them before (G11).
@@ -32,16 +28,13 @@ struct ActiveSession: Hashable, Sendable {
     }
 
     indirect enum Stage: Hashable, Sendable {
-        /// Another process may hold the lease.
         case leasing
-        /// Another process may have refreshed already. `isStale`: the read may not show a write that has ended since.
-        case reading(isStale: Bool)
+        /// Another process may have refreshed already; `after` a rejection it may have newer tokens than the rejected
+        /// ones. `isStale`: the read may not show a write that has ended since.
+        case reading(after: TokenRefreshError?, isStale: Bool)
         /// The intent is being stored (G27).
         case recording(Call.Recording)
-        /// The handler has been called.
         case calling(isReplay: Bool)
-        /// The server has rejected the refresh token; another process may have newer ones.
-        case verifying(TokenRefreshError, isStale: Bool)
         /// The store holds nothing newer, and the end of the session is being stored (G13).
         case ending(SignOutReason, version: Int)
         /// The new tokens are being stored (G11).
@@ -58,7 +51,7 @@ struct ActiveSession: Hashable, Sendable {
 
     var window: AccessTokenWindow
     var persistence: Persistence
-    var calls: CallLedger
+    var calls = CallLedger()
     var pacing = Pacing()
 
     var phase: Phase
@@ -71,15 +64,13 @@ struct ActiveSession: Hashable, Sendable {
     init(signedIn bundle: TokenBundle, _ validity: TokenValidity, ends: SessionOrdinal?, version: Int) {
         window = AccessTokenWindow(signedIn: bundle, validity)
         persistence = Persistence(ending: ends)
-        calls = CallLedger()
         phase = .activating(version: version)
     }
 
     /// A session that the store holds. `earlier`: when it held the tokens before these.
     init(stored bundle: TokenBundle, after earlier: StoreSighting?, _ context: inout Context) {
         window = AccessTokenWindow(stored: bundle, after: earlier, context.clock)
-        persistence = .current
-        calls = CallLedger()
+        persistence = Persistence()
         phase = .resting
         calls.startOver(after: bundle.refreshIntent, context.clock)
         if let failure = bundle.refreshIntent?.failure { pacing.observe(failure, of: bundle.session, &context) }
@@ -111,13 +102,11 @@ struct ActiveSession: Hashable, Sendable {
     /// Whether the newest tokens may be in this process only.
     var isUnsaved: Bool { isStoring || !persistence.isCurrent }
 
-    /// The newest tokens of the session, including those that are being stored: revoking older ones might leave the
-    /// newest valid.
+    /// Those that are being stored count: revoking older ones might leave the newest valid.
     var newestBundle: TokenBundle {
         if case .refreshing(_, .storing(let renewal, _)) = phase { renewal.bundle } else { bundle }
     }
 
-    /// The access token, for a request.
     func token(replacedAt uptime: Duration? = nil) -> SessionToken {
         window.token(.init(failures: pacing.failures, replacedAt: uptime))
     }

@@ -1,5 +1,4 @@
 import AuthInterface
-import Foundation
 
 /// The call that spends, or has spent, the refresh token in use.
 struct Call: Hashable, Sendable {
@@ -31,14 +30,12 @@ struct Call: Hashable, Sendable {
     /// An intent that is being stored, and the limits of its call.
     struct Recording: Hashable, Sendable {
         let intent: RefreshIntent
-        /// The intent that it replaces: it counts again where the call is not made. That of a replay is its own, as the
-        /// call before it was made.
+        /// The intent that counts again where the call is not made: that of the call before it, or of a replay its own.
         var replaced: RefreshIntent?
         let version: Int
         /// From then on the limits and the tolerance count: the record of the intent, or the call that it repeats.
         let since: Duration
-        /// From then on no byte of the call may be written: other processes count its limits from the date of the
-        /// intent (G28).
+        /// From then on no byte may be written: other processes count its limits from the date of the intent (G28).
         let startBefore: Duration
     }
 
@@ -47,8 +44,7 @@ struct Call: Hashable, Sendable {
     /// Whether no response to an earlier call with the key can come in place of its own.
     var isFirst: Bool { keyBefore.firstCall == nil }
 
-    /// Whether a failure means that the tokens were lost on their way, and not that the server has refused them: no
-    /// response, or a success that cannot be read.
+    /// Whether the tokens were lost on their way, with a failure that is no response, or a success that cannot be read.
     func isLost(by error: TokenRefreshError) -> Bool {
         progress == .underWay && error.code == .unavailable && (error.status == nil || error.hasSpent)
     }
@@ -61,7 +57,7 @@ struct CallKey: Hashable, Sendable {
     private(set) var isUsed: Bool
     /// When the first call was made whose response may still arrive, or be repeated: the tokens of any response have
     /// been valid since then. `nil`: there was none.
-    private(set) var firstCall: Instant?
+    var firstCall: Instant?
     /// When this process made the key: no call was made with it before. `nil`: another one made it.
     private var madeAt: Duration?
 
@@ -77,7 +73,7 @@ struct CallKey: Hashable, Sendable {
         value = intent.idempotencyKey
         isUsed = true
         madeAt = own.flatMap { $0.value == intent.idempotencyKey ? $0.madeAt : nil }
-        if intent.firstDate == nil, RefreshStatus(intent.failure?.status).provesNoExchange { return }
+        if intent.firstDate == nil, intent.failure?.status.provesNoExchange == true { return }
         let shown = clock.timePassed(since: first).map { clock.uptime - $0 }
         firstCall = Instant(uptime: max(shown ?? .zero, madeAt ?? shown ?? clock.uptime), date: first)
     }
@@ -87,27 +83,21 @@ struct CallKey: Hashable, Sendable {
         isUsed = true
         if firstCall == nil { firstCall = now }
     }
-
-    /// The only call with it was made in vain: no response can bring tokens.
-    mutating func forgetFirstCall() { firstCall = nil }
 }
 
 /// The status of the response to a call.
-struct RefreshStatus {
-    private let value: Int?
-
-    init(_ value: Int?) {
-        self.value = value
-    }
-
+extension Int? {
     /// Whether the response says that the refresh token was not exchanged. A server or a gateway that has failed may
     /// have exchanged it before.
-    var provesNoExchange: Bool { value.map { ($0 < 500 || $0 == 503) && !isSuccess } ?? false }
+    var provesNoExchange: Bool { map { ($0 < 500 || $0 == 503) && !isSuccess } ?? false }
 
-    var isSuccess: Bool { value.map { (200..<300).contains($0) } ?? false }
+    fileprivate var isSuccess: Bool { map { (200..<300).contains($0) } ?? false }
 }
 
 extension TokenRefreshError {
     /// Whether a response of success came that nothing can be made of: the refresh token is spent.
-    var hasSpent: Bool { code == .unavailable && RefreshStatus(status).isSuccess }
+    var hasSpent: Bool { code == .unavailable && status.isSuccess }
+
+    /// Whether a whole response came, which says something of the session or the server.
+    var isOfWholeResponse: Bool { status != nil || [.rejected, .userActionRequired].contains(code) }
 }

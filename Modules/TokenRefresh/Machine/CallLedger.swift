@@ -4,10 +4,9 @@ import Foundation
 /// The calls with the refresh token in use: the one under way, the key that all of them share, and the call of another
 /// process that may be under way.
 ///
-/// A call outlives its attempt: at the deadline the waiters fail, and the call goes on until it has ended or is
-/// abandoned (rule 2, G8). The key outlives the call, until a response has brought tokens: a later call may get those
-/// of an earlier one (G12). Where another process has stored an intent, its call may be under way: rule 4 says from
-/// when on one more may be made.
+/// A call outlives its attempt, until it has ended or is abandoned (rule 2, G8). The key outlives the call, until a
+/// response has brought tokens: a later call may get those of an earlier one (G12). Where another process has stored an
+/// intent, rule 4 says from when on one more call may be made.
 struct CallLedger: Hashable, Sendable {
     /// The intent of a call that may be under way in another process, and when this process first saw it.
     private struct Rival: Hashable {
@@ -15,7 +14,7 @@ struct CallLedger: Hashable, Sendable {
         let seenAt: Duration
     }
 
-    private(set) var call: Call?
+    var call: Call?
     /// `nil`: there was no call with the refresh token.
     private var key: CallKey?
     private var rival: Rival?
@@ -47,8 +46,7 @@ struct CallLedger: Hashable, Sendable {
     /// New tokens are in use: there was no call with them.
     mutating func startOver() { key = nil }
 
-    /// The store holds an intent with the refresh token. The time of a call of this process is known exactly, unless
-    /// another one has called before it.
+    /// The store holds an intent. The time of an own call is known exactly, unless another process has called before.
     mutating func learn(_ intent: RefreshIntent, isForeign: Bool, _ clock: MachineClock) {
         if key?.value != intent.idempotencyKey || (key?.firstCall == nil && isForeign) {
             key = CallKey(of: intent, knownAs: key, clock)
@@ -57,16 +55,17 @@ struct CallLedger: Hashable, Sendable {
 
     // MARK: The call
 
-    mutating func begin(_ id: AttemptID, _ recording: Call.Recording, generation: Int, _ context: inout Context)
-        -> CallKey
-    {
+    /// Begins a call. Returns its key.
+    mutating func begin(
+        _ id: AttemptID, _ recording: Call.Recording, generation: Int, _ context: inout Context
+    ) -> String {
         let before = keyForCall(&context)
         key?.use(at: context.now)
         call = Call(id: id, recording: recording, generation: generation, keyBefore: before)
-        return before
+        return before.value
     }
 
-    /// The call has ended, as far as this attempt's is under way.
+    /// Returns the call that has ended, if it is the one under way.
     mutating func end(_ id: AttemptID) -> Call? {
         guard let ended = call, ended.id == id else { return nil }
         call = nil
@@ -75,17 +74,13 @@ struct CallLedger: Hashable, Sendable {
 
     /// The response of a call was a failure.
     mutating func failed(_ ended: Call, _ error: TokenRefreshError) {
-        if ended.isFirst, RefreshStatus(error.status).provesNoExchange { key?.forgetFirstCall() }
+        if ended.isFirst, error.status.provesNoExchange { key?.firstCall = nil }
     }
 
     /// No byte of the call was written: its key is as it was before.
     mutating func wasNotMade(_ ended: Call) {
         if key?.value == ended.keyBefore.value { key = ended.keyBefore }
     }
-
-    mutating func note(_ progress: Call.Progress) { call?.progress = progress }
-
-    mutating func mark(_ mark: Call.Mark) { call?.mark = mark }
 
     // MARK: Calls of other processes
 
@@ -113,8 +108,7 @@ struct CallLedger: Hashable, Sendable {
             return .tolerated(Repetition(date: rival.intent.date, since: clock.uptime - age))
         case .none: break
         }
-        // The date was written by another clock, or this one was set since. The time since this process first saw the
-        // intent is measured here.
+        // The date is of another clock, or this one was set since: the time since the first sight of it is measured.
         let known = max(age ?? .zero, clock.uptime - rival.seenAt)
         return known < limit ? .later(in: limit - known) : .now
     }
@@ -128,24 +122,17 @@ enum CallPermission {
     case later(in: Duration)
 }
 
-/// A call beside another one that may be under way. Where the tolerance of the server is a time, it counts from the
-/// first call, so the intent of the repetition has the date of the first one, and both have one limit.
+/// A call beside another one that may be under way. A tolerance that is a time counts from the first call, so the
+/// intent of the repetition has its date, and both have one limit.
 struct Repetition: Hashable, Sendable {
     var date: Date?
     var since: Duration?
 }
 
 extension CallKey {
-    /// The intent of a call with the key.
     func intent(at date: Date, isAbandoned: Bool = false, _ context: Context) -> RefreshIntent {
         RefreshIntent(
-            idempotencyKey: value,
-            owner: context.settings.owner,
-            date: date,
-            firstDate: firstCall?.date,
-            longestCall: context.policy.longestCall,
-            isAbandoned: isAbandoned,
-            lease: context.lease.identity
-        )
+            idempotencyKey: value, owner: context.settings.owner, date: date, firstDate: firstCall?.date,
+            longestCall: context.policy.longestCall, isAbandoned: isAbandoned, lease: context.lease.identity)
     }
 }

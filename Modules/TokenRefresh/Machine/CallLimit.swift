@@ -1,5 +1,3 @@
-import ConcurrencyPrimitives
-
 /// A limit of a call, whose last part counts in running time (G8).
 ///
 /// The clock goes on while the device sleeps or the process is stopped, and the call does not: its response may lie
@@ -23,8 +21,7 @@ struct CallLimit: Hashable, Sendable {
     /// Whether the last slice ended so late that the process slept.
     private(set) var hasJustSlept = false
 
-    /// The limit passes at an uptime in a process that does not sleep; a process that slept runs for the grace period
-    /// first.
+    /// The limit passes at `end` in a process that does not sleep; one that slept runs for the grace period first.
     init(at end: Duration, now: Duration, grace: Duration) {
         let counted = max(min(grace, (end - now) / 2), .zero)
         self.grace = grace

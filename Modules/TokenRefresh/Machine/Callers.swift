@@ -17,7 +17,7 @@ struct Callers: Hashable, Sendable {
         case load
         /// The next published state.
         case publication
-        /// The end of all work under way.
+        /// The end of all work.
         case settle
         /// The check of the store under way.
         case check
@@ -37,11 +37,8 @@ struct Callers: Hashable, Sendable {
     func isEmpty(_ queue: Queue) -> Bool { callers[queue] == nil }
 
     /// Since when the one waits that has waited in a queue for the longest time.
-    ///
-    /// - Complexity: O(n), with the callers in the queue.
     func earliest(at queue: Queue) -> Duration? { callers[queue]?.values.lazy.map(\.since).min() }
 
-    /// Lets a caller wait that does not wait yet.
     mutating func add(_ waiter: Waiter, to queue: Queue) {
         precondition(callers.values.allSatisfy { $0[waiter.id] == nil }, "\(waiter.id) waits already")
         callers[queue, default: [:]][waiter.id] = waiter
@@ -55,19 +52,18 @@ struct Callers: Hashable, Sendable {
         return true
     }
 
-    /// Takes out the callers in some queues, in the order in which they came.
     mutating func take(_ queues: Queue...) -> [Waiter] {
         let taken = queues.flatMap { callers.removeValue(forKey: $0)?.map(\.value) ?? [] }
         return taken.sorted { $0.id.number < $1.id.number }
     }
 
-    /// Takes out the callers that have waited in a queue since an instant or longer, in the order in which they came.
+    /// Takes out the callers that have waited in a queue since an instant or longer.
     mutating func take(_ queue: Queue, since uptime: Duration) -> [Waiter] {
         let due = (callers[queue] ?? [:]).values.filter { $0.since <= uptime && remove($0.id) }
         return due.sorted { $0.id.number < $1.id.number }
     }
 
-    /// Takes out the callers that wait for the write of a version or of an older one, in the order in which they came.
+    /// Takes out the callers that wait for the write of a version or of an older one.
     mutating func takeWriters(upTo version: Int) -> [(id: WaiterID, isSignIn: Bool)] {
         var due: [(id: WaiterID, isSignIn: Bool)] = []
         for case .write(let wanted, let isSignIn) in callers.keys where wanted <= version {
@@ -76,7 +72,6 @@ struct Callers: Hashable, Sendable {
         return due.sorted { $0.id.number < $1.id.number }
     }
 
-    /// Lets the callers in a queue wait in another one.
     mutating func move(from queue: Queue, to other: Queue) {
         guard let moved = callers.removeValue(forKey: queue) else { return }
         callers[other, default: [:]].merge(moved) { caller, _ in caller }

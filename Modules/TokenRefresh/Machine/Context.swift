@@ -1,9 +1,7 @@
 import AuthInterface
 import ConcurrencyPrimitives
-import Foundation
 
-/// What the rules use beside the session: the clock, the callers, the pending write, the check of the store, the lease,
-/// and the effects of the event so far. A rule of the session gets it as a parameter.
+/// What the rules use beside the session, and the effects of the event so far. Rules of the session get it passed.
 struct Context: Hashable, Sendable {
     var clock: MachineClock
     var store = PendingWrite()
@@ -11,8 +9,8 @@ struct Context: Hashable, Sendable {
     var callers = Callers()
     var lease = Lease()
     var order = SignInOrder()
-    /// The attempt whose read of the store has not ended. One is under way at most, however long the store hangs (G26).
-    private var attemptRead: AttemptID?
+    /// Whether a read of the store for an attempt has not ended. One is under way at most, however long it hangs (G26).
+    var isReadingForAttempt = false
     /// The limits of calls whose timers are set.
     private var callLimits: [RefreshTimer: CallLimit] = [:]
     private var random: RandomSource
@@ -33,13 +31,13 @@ struct Context: Hashable, Sendable {
 
     mutating func emit(_ action: RefreshAction) { effects.actions.append(action) }
 
-    /// Fails a caller.
-    mutating func refuse(_ waiter: Waiter, _ code: AuthenticationError.Code, retryAfter: Duration? = nil) {
-        emit(.respond(waiter.id, .failed(AuthenticationError(code, retryAfter: retryAfter))))
+    mutating func refuse(
+        _ waiter: Waiter, _ code: AuthenticationError.Code, retryAfter: Duration? = nil, cause: (any Error)? = nil
+    ) {
+        emit(.respond(waiter.id, .failed(AuthenticationError(code, retryAfter: retryAfter, cause: cause))))
     }
 
-    /// Returns the actions of one event. The next event gets a new buffer, so that a burst of responses leaves
-    /// no large buffer behind.
+    /// Returns the actions of one event. The next one gets a new buffer: a burst leaves no large one behind.
     mutating func takeActions() -> [RefreshAction] {
         defer { effects.actions = [] }
         return effects.actions
@@ -101,12 +99,6 @@ struct Context: Hashable, Sendable {
         emit(.write(version: write.version, write.content))
     }
 
-    /// The response to a sign-out that the store did not take. It lasts if the journal has it (G30).
-    func response(toSignOut error: TokenStoreError, _ version: Int) -> RefreshResponse {
-        if store.isNoted(version) { return .done }
-        return .failed(AuthenticationError(settings.hasJournal ? .signOutNotStored : .storeUnavailable, cause: error))
-    }
-
     /// Drops the content that is not stored yet.
     mutating func forgetWrites() {
         // A read under way may have seen the content before the write under way.
@@ -117,12 +109,10 @@ struct Context: Hashable, Sendable {
 
     /// Reads the store for an attempt. A read of an earlier attempt that has not ended ends first.
     mutating func readStore(for id: AttemptID) {
-        guard attemptRead == nil else { return }
-        attemptRead = id
+        guard !isReadingForAttempt else { return }
+        isReadingForAttempt = true
         emit(.read(.attempt(id)))
     }
-
-    mutating func attemptReadEnded() { attemptRead = nil }
 
     // MARK: The limits of a call
 
@@ -142,8 +132,7 @@ struct Context: Hashable, Sendable {
         limitCall(.abandonment(id), at: uptime + policy.abandonAfter)
     }
 
-    /// Whether what a timer limits has come to its end. A call in a process that slept gets time to read its response
-    /// (G8).
+    /// Whether a timer's limit has passed. A call in a process that slept gets time to read its response (G8).
     mutating func hasPassed(_ timer: RefreshTimer) -> Bool {
         guard var limit = callLimits.removeValue(forKey: timer) else { return true }
         let hasPassed = limit.sliceEnded(at: uptime)
@@ -167,10 +156,6 @@ struct Context: Hashable, Sendable {
         if lease.request() { emit(.lease(id)) }
     }
 
-    mutating func take(lease id: AttemptID, _ identity: String?) {
-        if !lease.take(id, identity) { emit(.release(id)) }
-    }
-
     /// G31. A token that may do less than it was asked for is reported.
     mutating func reportMissingScope(of tokens: TokenRefreshResult, after old: TokenBundle?, _ session: SessionID) {
         let missing = tokens.missingScope(of: old?.scope)
@@ -191,8 +176,7 @@ struct Context: Hashable, Sendable {
     }
 }
 
-/// What the rules of one event have brought about beside the state. Between two events there is nothing in it: two
-/// states with other effects are equal.
+/// What the rules of one event have brought about beside the state. Between two events there is nothing in it.
 private struct Effects: Hashable, Sendable {
     var actions: [RefreshAction] = []
     var outcome: SessionOutcome?

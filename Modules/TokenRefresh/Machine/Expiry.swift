@@ -1,12 +1,10 @@
 import AuthInterface
-import ConcurrencyPrimitives
 import Foundation
 
 /// When an access token is too old to use, on the monotonic clock (G3).
 ///
 /// The two windows before the end depend on the token's lifetime, its session and its generation only: processes that
-/// share a token refresh it at the same age, whichever of them received it, and sessions that began together refresh at
-/// different ages (G33).
+/// share a token refresh it at the same age, and sessions that began together at different ages (G33).
 struct Expiry: Hashable, Sendable {
     /// From here on the token is refreshed in the background. `nil`: never.
     let aheadFrom: Duration?
@@ -18,55 +16,31 @@ struct Expiry: Hashable, Sendable {
     /// A token without a known lifetime: valid until it is refused.
     static let unknown = Expiry(aheadFrom: nil, leewayFrom: nil, end: nil)
 
-    /// A token that no request can carry.
-    static let past = Expiry(aheadFrom: .zero, leewayFrom: .zero, end: .zero)
-
     enum Urgency: Hashable, Sendable { case none, ahead, due, expired }
 
-    private init(aheadFrom: Duration?, leewayFrom: Duration?, end: Duration?) {
-        self.aheadFrom = aheadFrom
-        self.leewayFrom = leewayFrom
-        self.end = end
+    func urgency(at uptime: Duration) -> Urgency {
+        if let end, uptime >= end { return .expired }
+        if let leewayFrom, uptime >= leewayFrom { return .due }
+        if let aheadFrom, uptime >= aheadFrom { return .ahead }
+        return .none
     }
+}
 
-    private init(_ spread: RefreshSpread, end: Duration, lifetime: Duration, policy: TokenRefreshPolicy) {
-        let leeway = min(policy.leeway, lifetime / 10)
-        let ahead = max(min(policy.ahead, lifetime / 4), leeway)
-        let delay = spread.delay(within: ahead - leeway)
-        self.init(aheadFrom: end - ahead + delay, leewayFrom: end - leeway, end: end)
-    }
-
+extension Expiry {
     /// The expiry of an access token that is received now.
     init(received bundle: TokenBundle, lifetime: Duration?, at uptime: Duration, policy: TokenRefreshPolicy) {
-        guard bundle.accessToken.fitsHeaderField else {
-            self = .past
-            return
-        }
-        guard let lifetime else {
-            self = .unknown
-            return
-        }
-        self.init(RefreshSpread(of: bundle), end: uptime + lifetime, lifetime: lifetime, policy: policy)
+        self.init(of: bundle, end: lifetime.map { uptime + $0 }, lifetime: lifetime ?? .zero, policy)
     }
 
     /// The expiry of an access token from the store, as far as the clocks can be trusted (G19): `skew` is how far the
-    /// server's clock is ahead of the device's now. A token that does not say when it was received counts as received
-    /// now.
-    ///
-    /// `sighting`: when the store held the tokens before it. It refutes a date of another device's clock.
+    /// server's clock is ahead of the device's now. `sighting`: when the store held the tokens before it, which refutes
+    /// a date of another device's clock.
     init(
-        stored bundle: TokenBundle,
-        at now: Instant,
-        skew: TimeInterval,
-        after sighting: StoreSighting? = nil,
+        stored bundle: TokenBundle, at now: Instant, skew: TimeInterval, after sighting: StoreSighting? = nil,
         policy: TokenRefreshPolicy
     ) {
-        guard bundle.accessToken.fitsHeaderField else {
-            self = .past
-            return
-        }
         guard let expiresAt = bundle.expiresAt, expiresAt.isPlausible else {
-            self = .unknown
+            self.init(of: bundle, end: nil, lifetime: .zero, policy)
             return
         }
         let limit = policy.maximumLifetime / .seconds(1)
@@ -76,14 +50,19 @@ struct Expiry: Hashable, Sendable {
         let rest = sighting?.timeLeft(of: bundle, shown: shown, at: now.uptime) ?? shown
         let lifetime = min(bundle.lifetime ?? max(rest, .zero), policy.maximumLifetime)
         // A token has at most its lifetime left, even if the clock was set back.
-        let end = now.uptime + min(rest, max(lifetime, .zero))
-        self.init(RefreshSpread(of: bundle), end: end, lifetime: lifetime, policy: policy)
+        self.init(of: bundle, end: now.uptime + min(rest, max(lifetime, .zero)), lifetime: lifetime, policy)
     }
 
-    func urgency(at uptime: Duration) -> Urgency {
-        if let end, uptime >= end { return .expired }
-        if let leewayFrom, uptime >= leewayFrom { return .due }
-        if let aheadFrom, uptime >= aheadFrom { return .ahead }
-        return .none
+    /// A token without an end is valid until it is refused, and one that no request can carry never is.
+    private init(of bundle: TokenBundle, end: Duration?, lifetime: Duration, _ policy: TokenRefreshPolicy) {
+        guard let end, bundle.accessToken.fitsHeaderField else {
+            let past = Expiry(aheadFrom: .zero, leewayFrom: .zero, end: .zero)
+            self = bundle.accessToken.fitsHeaderField ? .unknown : past
+            return
+        }
+        let leeway = min(policy.leeway, lifetime / 10)
+        let ahead = max(min(policy.ahead, lifetime / 4), leeway)
+        let delay = RefreshSpread(of: bundle).delay(within: ahead - leeway)
+        self.init(aheadFrom: end - ahead + delay, leewayFrom: end - leeway, end: end)
     }
 }

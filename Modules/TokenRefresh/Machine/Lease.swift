@@ -6,42 +6,34 @@ struct Lease: Hashable, Sendable {
         case none
         /// One request is under way at most, however long the store hangs (G26).
         case requested
-        /// `identity`: the name of the lease, for the intents that are recorded under it.
-        case held(AttemptID, identity: String?)
-        /// The process is about to be suspended: the lease is released as soon as no write is under way.
-        case suspending(AttemptID, identity: String?)
+        /// `identity`: the name of the lease, for the intents that are recorded under it. `isSuspending`: the process
+        /// is about to be suspended, and the lease is released as soon as no write is under way.
+        case held(AttemptID, identity: String?, isSuspending: Bool)
     }
 
-    /// The call of a session that has ended.
     struct EndedCall: Hashable, Sendable {
         let session: SessionID
         let generation: Int
     }
 
     private var state = State.none
-    /// Leases that were lost and are not released yet. They permit nothing. Until their release another process can see
-    /// that this one may still be calling (rule 4).
+    /// Lost leases. They permit nothing; until their release others see that this process may be calling (rule 4).
     private var lost: [AttemptID] = []
-    /// Calls of sessions that have ended here, and not in the store yet: until they end, another process must not spend
-    /// the refresh token.
+    /// Calls of sessions whose end is not stored yet: until they end, no other process may spend the refresh token.
     var endedCalls: [AttemptID: EndedCall] = [:]
 
     private var held: (id: AttemptID, identity: String?)? {
-        switch state {
-        case .held(let id, let identity), .suspending(let id, let identity): (id, identity)
-        case .none, .requested: nil
-        }
+        if case .held(let id, let identity, _) = state { (id, identity) } else { nil }
     }
 
     var isHeld: Bool { held != nil }
-    var isSuspending: Bool { if case .suspending = state { true } else { false } }
+    var isSuspending: Bool { if case .held(_, _, isSuspending: true) = state { true } else { false } }
     var identity: String? { held?.identity }
 
     /// Whether nothing is to be released.
     var isFree: Bool { !isHeld && lost.isEmpty }
 
-    /// An attempt needs the lease. Returns whether it is to be requested. The request of an earlier attempt that has
-    /// not ended serves this one.
+    /// Returns whether the lease is to be requested. A request of an earlier attempt that goes on serves this one.
     mutating func request() -> Bool {
         guard state == .none else { return false }
         state = .requested
@@ -55,7 +47,7 @@ struct Lease: Hashable, Sendable {
     /// Returns whether this is the lease from now on. A second one is released at once.
     mutating func take(_ id: AttemptID, _ identity: String?) -> Bool {
         guard !isHeld else { return false }
-        state = .held(id, identity: identity)
+        state = .held(id, identity: identity, isSuspending: false)
         return true
     }
 
@@ -68,7 +60,7 @@ struct Lease: Hashable, Sendable {
     }
 
     mutating func suspend() {
-        if let held { state = .suspending(held.id, identity: held.identity) }
+        if let held { state = .held(held.id, identity: held.identity, isSuspending: true) }
     }
 
     /// Rule 2: the lease belongs to the attempt until its call has ended and its result is stored. After the end of a
@@ -76,22 +68,18 @@ struct Lease: Hashable, Sendable {
     /// removed, until the calls of the session have ended. Before a suspension only a write keeps it.
     ///
     /// A lease that was lost is needed by the call that was made under it. An attempt since then has another one.
-    ///
-    /// - Parameters:
-    ///   - session: The session, if one is signed in.
-    ///   - store: What is not stored yet.
-    /// - Returns: The leases to release.
+    /// Returns those to release.
     mutating func release(neededBy session: Placed<ActiveSession>?, _ store: PendingWrite) -> [AttemptID] {
         let isStored = !store.isBehind
         if session == nil, isStored { endedCalls = [:] }
         let isEndMissed = session == nil && store.hasMissed && endedCalls.isEmpty
-        let isCalling = session?.isCalling ?? false
+        let isCalling = session?.value.isCalling ?? false
         var released: [AttemptID] = []
         if isEndMissed || (isStored && !isCalling) {
             released = lost
             lost = []
         }
-        let isNeeded = !isSuspending && session?.needsLease ?? false
+        let isNeeded = !isSuspending && session?.value.needsLease ?? false
         if let held, (isStored && !isNeeded) || (isEndMissed && !isSuspending) {
             released.append(held.id)
             state = .none

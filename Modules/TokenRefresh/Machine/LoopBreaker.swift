@@ -26,11 +26,7 @@ struct LoopBreaker: Hashable, Sendable {
     /// Handles the refusal of a fresh token by an endpoint. Returns the cool-down of the endpoint, which doubles up to
     /// eight times the first one; `nil`: the token is refreshed. A replacement of a refused token proves a loop.
     mutating func refused(
-        by endpoint: String?,
-        isReplacement: Bool,
-        isAdopted: Bool = false,
-        at uptime: Duration,
-        cooldown: Duration
+        by endpoint: String?, isReplacement: Bool, isAdopted: Bool = false, at uptime: Duration, cooldown: Duration
     ) -> Duration? {
         let key = endpoint ?? ""
         if !isReplacement, uptime >= nextVerificationAt,
@@ -42,13 +38,12 @@ struct LoopBreaker: Hashable, Sendable {
         let last = coolDowns[key]
         let count = last.map { uptime < $0.until + cooldown ? min($0.count + 1, 4) : 1 } ?? 1
         let pause = cooldown * (1 << (count - 1))
-        makeRoom(for: key)
+        if coolDowns.count >= Self.endpointLimit, last == nil,
+            let first = coolDowns.min(by: { $0.value.until < $1.value.until })
+        {
+            coolDowns[first.key] = nil
+        }
         coolDowns[key] = CoolDown(until: uptime + pause, count: count)
         return pause
-    }
-
-    private mutating func makeRoom(for key: String) {
-        guard coolDowns.count >= Self.endpointLimit, coolDowns[key] == nil else { return }
-        if let first = coolDowns.min(by: { $0.value.until < $1.value.until }) { coolDowns[first.key] = nil }
     }
 }

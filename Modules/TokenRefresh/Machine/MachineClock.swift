@@ -1,5 +1,4 @@
 import AuthInterface
-import ConcurrencyPrimitives
 import Foundation
 
 /// The instant of an event on the two clocks, what is known of both, and the constants of the machine.
@@ -38,27 +37,24 @@ struct MachineClock: Sendable {
         steadySince = instant
     }
 
-    /// The process has slept, and continues now at the earliest: it was not idle for so long, or nothing woke it. That
-    /// the sleep ended some time ago is possible; then what is not urgent is late by a pause, and nothing else.
+    /// The process has slept. Where the sleep has ended some time ago, what is not urgent is late by a pause.
     mutating func noteWake() { quietUntil = now.uptime + policy.wakePause }
 
     /// Whether what is not urgent waits (G33).
     var isQuiet: Bool { quietUntil.map { uptime < $0 } ?? false }
 
     /// Whether this process has seen that the wall clock was not set since a date, which was shown by then.
-    func isSteady(since date: Date, within tolerance: TimeInterval = 0) -> Bool {
-        steadySince.map { date >= $0.date - tolerance && date <= now.date + tolerance } ?? false
+    func isSteady(since date: Date) -> Bool {
+        steadySince.map { date >= $0.date && date <= now.date } ?? false
     }
 
-    /// The time that has passed since a stored date. `nil`: not known, as the wall clock was set since. Before the
-    /// start of this process it counts as steady.
+    /// The time since a stored date. `nil`: the wall clock was set since. Before this process it counts as steady.
     func timePassed(since date: Date) -> Duration? {
         guard date.isPlausible, !wasClockSet || isSteady(since: date) else { return nil }
         return .seconds(max(now.date.timeIntervalSince(date), 0))
     }
 
-    /// The time since another process recorded an intent, where the wall clock shows it reliably: the process is on
-    /// this host, and the clock has not been set since. `nil`: not known.
+    /// The time since a process of this host recorded an intent. `nil`: not known, or the clock was set since.
     func age(of intent: RefreshIntent) -> Duration? {
         guard intent.owner.host == settings.owner.host, isSteady(since: intent.date) else { return nil }
         return .seconds(now.date.timeIntervalSince(intent.date))
@@ -69,8 +65,8 @@ struct MachineClock: Sendable {
         uptime.map { Instant(uptime: $0, date: now.date - (now.uptime - $0) / .seconds(1)) } ?? now
     }
 
-    /// When tokens from the store expire, by the clock of their expiry: the server's, as far as that is known.
-    /// `sighting`: when the store held the tokens before them. The server's own clock needs no such check.
+    /// When tokens from the store expire, on the server's clock as far as that is known. `sighting`: when the store
+    /// held the tokens before them. A date of the server's own clock needs no such check.
     func expiry(ofStored bundle: TokenBundle, after sighting: StoreSighting? = nil) -> Expiry {
         let isCertain = serverClock.isKnown && bundle.isDatedByServer
         let skew = bundle.isDatedByDevice ? 0 : serverClock.skew(at: now) ?? bundle.clockSkew
@@ -91,4 +87,18 @@ extension MachineClock: Hashable {
         hasher.combine(steadySince)
         hasher.combine(serverClock)
     }
+}
+
+/// The constants of a machine.
+struct MachineSettings: Equatable, Sendable {
+    let policy: TokenRefreshPolicy
+    let isShared: Bool
+    /// This process, as an intent names it.
+    let owner: ProcessIdentity
+    let tolerance: ReplayTolerance
+    var needsRefreshToken = true
+    var hasJournal = false
+
+    /// Whether there is a way to newer tokens than these (G22).
+    func canRefresh(_ bundle: TokenBundle) -> Bool { !needsRefreshToken || bundle.refreshToken?.isEmpty == false }
 }

@@ -1,5 +1,4 @@
 import AuthInterface
-import ConcurrencyPrimitives
 import Foundation
 
 /// Requests of callers, server dates, and the first read of the store (G14).
@@ -23,8 +22,7 @@ extension MachineState {
         }
     }
 
-    /// A shared store is checked, as another process may have signed in or out, and so is one in which a session may
-    /// have begun without a sign-in. A check that fails changes nothing.
+    /// A shared store is checked, and one in which a session may begin without a sign-in. A failure changes nothing.
     mutating func restore(_ waiter: Waiter) {
         guard context.settings.isShared || !context.settings.needsRefreshToken, !context.store.isBehind else {
             context.emit(.respond(waiter.id, .state(published)))
@@ -52,7 +50,7 @@ extension MachineState {
         guard case .restoring(var restoring) = session else { return }
         if !restoring.isTimed {
             restoring.isTimed = true
-            context.emit(.startTimer(.loadDeadline, at: context.uptime + loadLimit))
+            context.emit(.startTimer(.loadDeadline, at: context.uptime + context.policy.storeLimit))
         }
         if !restoring.isReading {
             restoring.isReading = true
@@ -62,19 +60,17 @@ extension MachineState {
         session = .restoring(restoring)
     }
 
-    var loadLimit: Duration { context.policy.storeLimit }
-
     /// A store that hangs counts as unavailable. Its result is used when it comes.
     mutating func loadTookTooLong() {
         guard case .restoring(var restoring) = session else { return }
         restoring.isTimed = false
         session = .restoring(restoring)
         guard restoring.isReading else { return }
-        failRestoring(.noResponse(within: loadLimit), retryAfter: nil)
+        failRestoring(.noResponse(within: context.policy.storeLimit), retryAfter: nil)
     }
 
     /// The first read has ended (G14). A sign-in or a sign-out does not wait for it.
-    mutating func loaded(_ result: Result<StoredSession, TokenStoreError>, _ ending: SignOutReason?) {
+    mutating func loaded(_ result: StoreResult, _ ending: SignOutReason?) {
         guard case .restoring(var restoring) = session else { return }
         (restoring.isReading, restoring.isTimed) = (false, false)
         session = .restoring(restoring)
@@ -84,7 +80,12 @@ extension MachineState {
             storeFailure = nil
             restored(content.current(at: context.now.date), ending)
             startOwedCheck()
-        case .failure(let error): storeUnavailable(error)
+        case .failure(let error):
+            restoring.failures += 1
+            session = .restoring(restoring)
+            let pause = context.storePause(afterFailures: restoring.failures)
+            context.emit(.startTimer(.reload, at: context.uptime + pause))
+            failRestoring(error, retryAfter: pause)
         }
     }
 
@@ -128,19 +129,11 @@ extension MachineState {
         }
     }
 
-    mutating func storeUnavailable(_ error: TokenStoreError) {
-        guard case .restoring(var restoring) = session else { return }
-        restoring.failures += 1
-        session = .restoring(restoring)
-        let pause = context.storePause(afterFailures: restoring.failures)
-        context.emit(.startTimer(.reload, at: context.uptime + pause))
-        failRestoring(error, retryAfter: pause)
-    }
-
-    mutating func failRestoring(_ error: TokenStoreError, retryAfter pause: Duration?) {
+    private mutating func failRestoring(_ error: TokenStoreError, retryAfter pause: Duration?) {
         storeFailure = error
         context.emit(.report(.storeFailed(error)))
-        let failure = AuthenticationError(.storeUnavailable, retryAfter: pause, cause: error)
-        for waiter in context.callers.take(.load) { context.emit(.respond(waiter.id, .failed(failure))) }
+        for waiter in context.callers.take(.load) {
+            context.refuse(waiter, .storeUnavailable, retryAfter: pause, cause: error)
+        }
     }
 }

@@ -1,6 +1,4 @@
 import AuthInterface
-import ConcurrencyPrimitives
-import Foundation
 
 /// Signing in and out, and the end of a session (G5, G9).
 extension MachineState {
@@ -111,8 +109,7 @@ extension MachineState {
         let ended = active?.value
         use(stored: found, after: ended?.window.sighting)
         if let ended {
-            // The process that has replaced the session has released its key. That of a sign-in or a step-up which is
-            // not stored is known to this process only.
+            // The other process has released the key it found. That of what is not stored is known here only.
             if !ended.persistence.isStored || !ended.persistence.formerBindings.isEmpty {
                 releaseKey(ended.newestBundle.binding, unlessOf: found)
             }
@@ -159,10 +156,9 @@ extension MachineState {
     }
 
     /// G5: another process whose refresh is refused must find the end of the session, or the next sign-in, in the
-    /// store. Otherwise it would report the revocation as an expiry. If the store fails, the
-    /// tokens are revoked without waiting for it.
+    /// store. Otherwise it would report the revocation as an expiry. A store that fails is not waited for.
     mutating func revokeOnceWritten(_ bundle: TokenBundle) {
-        revocations.note(bundle)
+        revocations.generations[bundle.session] = bundle.generation
         giveUp(.tokens(bundle), isToWait: context.settings.isShared && context.store.isBehind)
     }
 
@@ -182,9 +178,8 @@ extension MachineState {
         for subject in revocations.due(upTo: version) { giveUp(subject, beside: found) }
     }
 
-    /// G9: revokes tokens that are not used any more. While another session is signed in, by this process or, as far as
-    /// it has `found`, by another one, only a handler is called that affects these tokens alone; tokens in use are
-    /// never revoked.
+    /// G9: revokes tokens that are not used any more. Beside another session, of this process or `found` in the store,
+    /// only a handler is called that affects these tokens alone; tokens in use are never revoked.
     mutating func revoke(_ bundle: TokenBundle, beside found: TokenBundle? = nil) {
         guard let other = active?.value.newestBundle ?? found else {
             return context.emit(.revoke(bundle, besideAnother: false))
@@ -197,9 +192,7 @@ extension MachineState {
 
     /// G31. The tokens of another subject are those of another user, as from a cache between: the response of this call
     /// is lost. They belong to a session in use elsewhere, so they are not even revoked.
-    private mutating func ofSubject(
-        of base: TokenBundle, _ result: Result<TokenRefreshResult, TokenRefreshError>
-    ) -> Result<TokenRefreshResult, TokenRefreshError> {
+    private mutating func ofSubject(of base: TokenBundle, _ result: CallResult) -> CallResult {
         let current = active.flatMap { $0.value.bundle.session == base.session ? $0.value.bundle.subject : nil }
         let known = base.subject ?? current
         guard case .success(let tokens) = result else { return result }
@@ -219,11 +212,7 @@ extension MachineState {
         modifySession { $0.callNotMade(id, error, &$1) }
     }
 
-    mutating func responded(
-        _ id: AttemptID,
-        base: TokenBundle,
-        _ result: Result<TokenRefreshResult, TokenRefreshError>
-    ) {
+    mutating func responded(_ id: AttemptID, base: TokenBundle, _ result: CallResult) {
         context.lease.endedCalls[id] = nil
         let result = ofSubject(of: base, result)
         if active?.value.bundle.session == base.session {

@@ -1,6 +1,4 @@
 import AuthInterface
-import ConcurrencyPrimitives
-import Foundation
 
 /// The store, and what other processes that share it do (G5, G11, G13).
 extension MachineState {
@@ -18,13 +16,13 @@ extension MachineState {
         storeFailure = failure
         if let failure { context.emit(.report(.storeFailed(failure))) }
         if let content, case .written(let removed?) = outcome { revokeRemoved(removed, by: content) }
-        if !context.store.isBehind { revocations.storeIsUpToDate() }
+        if !context.store.isBehind { revocations.generations = [:] }
         modifySession { $0.wrote(version, content, outcome, &$1) }
         activate(version)
         revokeWritten(upTo: version, beside: outcome.found)
         respondToStoreWaiters(failure, upTo: version)
         // A sign-out that has found a later session leaves it, and this process follows.
-        if case (.signedOut, .superseded) = (session, outcome) { context.check.owe() }
+        if case (.signedOut, .superseded) = (session, outcome) { context.check.isOwed = true }
         if failure != nil, context.store.version == version, context.store.isBehind {
             let pause = context.storePause(afterFailures: context.store.failures)
             context.emit(.startTimer(.storeRetry, at: context.uptime + pause))
@@ -37,7 +35,7 @@ extension MachineState {
     /// Tokens that a write has removed are revoked, if they are newer than the revoked ones of their session, or of a
     /// session that a sign-in has replaced or a sign-out has ended unread. The key of such a session is released.
     private mutating func revokeRemoved(_ removed: TokenBundle, by content: StoreContent) {
-        guard let known = revocations.generation(of: removed.session) else {
+        guard let known = revocations.generations[removed.session] else {
             guard removed.session != content.session else { return }
             revoke(removed)
             return releaseKey(removed.binding, unlessOf: content.bundle)
@@ -67,22 +65,22 @@ extension MachineState {
     }
 
     /// Completes the callers of a sign-in or a sign-out. A sign-in holds without the store; a sign-out that could not
-    /// delete the tokens fails its caller.
+    /// delete the tokens fails its caller, unless the journal has it (G30).
     mutating func respondToStoreWaiters(_ error: TokenStoreError?, upTo version: Int? = nil) {
-        var isSignedOut = false
-        if case .signedOut = session { isSignedOut = true }
+        let isSignedOut = if case .signedOut = session { true } else { false }
         let version = version ?? context.store.version
         for waiter in context.callers.takeWriters(upTo: version) {
-            if let error, isSignedOut, !waiter.isSignIn {
-                context.emit(.respond(waiter.id, context.response(toSignOut: error, version)))
+            if let error, isSignedOut, !waiter.isSignIn, context.store.noted < version {
+                let code = context.settings.hasJournal ? AuthenticationError.Code.signOutNotStored : .storeUnavailable
+                context.emit(.respond(waiter.id, .failed(AuthenticationError(code, cause: error))))
             } else {
                 context.emit(.respond(waiter.id, .done))
             }
         }
     }
 
-    /// A read shows whether the store works. That it can be read does not show that it can be written.
-    mutating func updateStoreFailure(_ result: Result<StoredSession, TokenStoreError>) {
+    /// That the store can be read does not show that it can be written.
+    mutating func updateStoreFailure(_ result: StoreResult) {
         switch result {
         case .failure(let error): storeFailure = error
         case .success: if !context.store.hasMissed { storeFailure = nil }
@@ -92,10 +90,7 @@ extension MachineState {
     // MARK: What other processes do
 
     /// The store was read. `ending`: why what it holds is to end, although it has not taken that (G30).
-    mutating func read(
-        _ purpose: ReadPurpose, _ result: Result<StoredSession, TokenStoreError>, ownerMayCall: Bool,
-        _ ending: SignOutReason?
-    ) {
+    mutating func read(_ purpose: ReadPurpose, _ result: StoreResult, ownerMayCall: Bool, _ ending: SignOutReason?) {
         var result = result
         var isToEnd = false
         if purpose == .load { return loaded(result, ending) }
@@ -116,14 +111,14 @@ extension MachineState {
         switch purpose {
         case .check: checked(result)
         case .attempt(let id):
-            context.attemptReadEnded()
+            context.isReadingForAttempt = false
             updateStoreFailure(result)
             modifySession { $0.attemptRead(id, result, ownerMayCall: ownerMayCall, &$1) }
         case .load, .order: break
         }
         // The session that ran here has ended with that which the store holds.
         if isToEnd, case .signedOut = session {
-            context.check.owe()
+            context.check.isOwed = true
             startOwedCheck()
         }
     }
@@ -136,7 +131,7 @@ extension MachineState {
 
     mutating func storeChanged() {
         if case .restoring(let restoring) = session {
-            context.check.owe(restoring.isReading)
+            context.check.isOwed = restoring.isReading
             return load()
         }
         guard context.settings.isShared else { return }
@@ -154,8 +149,8 @@ extension MachineState {
         guard !context.check.isTimed, !context.callers.isEmpty(.check) || !context.callers.isEmpty(.nextCheck) else {
             return
         }
-        context.check.time(true)
-        context.emit(.startTimer(.checkDeadline, at: context.uptime + loadLimit))
+        context.check.isTimed = true
+        context.emit(.startTimer(.checkDeadline, at: context.uptime + context.policy.storeLimit))
     }
 
     private mutating func startCheck() {
@@ -164,7 +159,7 @@ extension MachineState {
         context.emit(.read(.check))
     }
 
-    private mutating func checked(_ result: Result<StoredSession, TokenStoreError>) {
+    private mutating func checked(_ result: StoreResult) {
         let counts = context.check.end()
         updateStoreFailure(result)
         if counts {
@@ -173,41 +168,35 @@ extension MachineState {
         }
         if context.check.mustRepeat || !context.callers.isEmpty(.nextCheck) { return startCheck() }
         if context.check.isTimed {
-            context.check.time(false)
+            context.check.isTimed = false
             context.emit(.stopTimer(.checkDeadline))
         }
-        repeatCheck(after: result)
-    }
-
-    /// A change that could not be read is read after a pause: it is not reported again.
-    private mutating func repeatCheck(after result: Result<StoredSession, TokenStoreError>) {
-        var isFailure = false
-        if case .failure(let error) = result { isFailure = !error.isLasting }
-        let failures = context.check.count(isFailure: isFailure)
-        guard isFailure else { return }
-        let pause = context.storePause(afterFailures: failures)
+        guard case .failure(let error) = result, !error.isLasting else {
+            context.check.failures = 0
+            return
+        }
+        // A change that could not be read is read after a pause: it is not reported again.
+        context.check.failures += 1
+        let pause = context.storePause(afterFailures: context.check.failures)
         context.emit(.startTimer(.reload, at: context.uptime + pause))
     }
 
-    /// Follows what another process has stored. The end of a write shows what it has found, and a check after it what
-    /// was stored since.
+    /// Follows what another process has stored. A write shows what it has found, and a check after it what came since.
     mutating func follow(_ found: StoredSession?) {
         guard !context.store.isBehind else {
-            context.check.owe()
+            context.check.isOwed = true
             return modifySession { $0.checkedBesideWrite(found, &$1) }
         }
         switch (session, found) {
         case (.signedIn, _): modifySession { $0.checked(found, &$1) }
-        case (.signedOut, .active(let bundle)):
-            use(stored: bundle)
-            announce(.signedIn(bundle.session))
+        case (.signedOut, .active(let bundle)): begin(stored: bundle)
         case (.signedOut, _), (.restoring, _): break
         }
     }
 
     /// The waiters of a check that hangs continue without it. Its result is used when it comes.
     mutating func checkTookTooLong() {
-        context.check.time(false)
+        context.check.isTimed = false
         for waiter in context.callers.take(.check, .nextCheck) { serveAfterCheck(waiter) }
     }
 
@@ -227,7 +216,8 @@ extension MachineState {
     mutating func leaseChanged(_ event: LeaseEvent) {
         switch event {
         case .taken(let id, let identity):
-            context.take(lease: id, identity)
+            // A second lease is released at once.
+            if !context.lease.take(id, identity) { context.emit(.release(id)) }
             modifySession { $0.leased(&$1) }
         case .failed(let id, let error):
             context.lease.requestEnded()
@@ -235,7 +225,9 @@ extension MachineState {
         case .held(let holder): modifySession { session, _ in session.leaseHeld(by: holder) }
         // The lease that this process held may belong to another one by now. It permits nothing from here on, and is
         // released as any other one: a release says that the call has ended (rule 4).
-        case .lost(let id): if context.lease.lose(id) { modifySession { $0.leaseLost(&$1) } }
+        case .lost(let id):
+            guard context.lease.lose(id) else { return }
+            modifySession { $0.endWithoutLease("the lease of the shared store was lost", &$1) }
         }
     }
 

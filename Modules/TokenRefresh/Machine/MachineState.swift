@@ -1,6 +1,4 @@
 import AuthInterface
-import ConcurrencyPrimitives
-import Foundation
 
 /// The state of the machine, and what each event makes of it. ``RefreshStateMachine`` keeps it private.
 struct MachineState: Hashable, Sendable {
@@ -10,18 +8,8 @@ struct MachineState: Hashable, Sendable {
         case restoring(Restoring)
         case signedOut(SignOutReason)
         case signedIn(Placed<ActiveSession>)
-
-        /// Changes the session of a user who is signed in. It is taken out meanwhile: so it has one owner, and changing
-        /// it copies nothing.
-        mutating func modify(_ context: inout Context, by rule: (inout ActiveSession, inout Context) -> Void) {
-            guard case .signedIn(var active) = self else { return }
-            self = .signedOut(.never)
-            rule(&active.value, &context)
-            self = .signedIn(active)
-        }
     }
 
-    /// The state of the first read.
     struct Restoring: Hashable, Sendable {
         var isReading = false
         var isTimed = false
@@ -33,14 +21,13 @@ struct MachineState: Hashable, Sendable {
         let token: SessionToken
         let until: Duration?
 
-        func token(at uptime: Duration) -> SessionToken? { until.isReached(at: uptime) ? nil : token }
+        func token(at uptime: Duration) -> SessionToken? { until.map { uptime < $0 } ?? true ? token : nil }
     }
 
     var session: Session = .restoring(Restoring())
     var context: Context
     var storeFailure: TokenStoreError?
     var lastEnding: SignOutReason?
-    /// What is given up once a version is written.
     var revocations = Revocations()
     /// The last published state.
     var published: SessionState = .unknown
@@ -65,7 +52,6 @@ struct MachineState: Hashable, Sendable {
 
     // MARK: Events
 
-    /// Takes an event. Returns what the shell must do, in this order.
     mutating func handle(_ event: RefreshEvent, at now: Instant) -> [RefreshAction] {
         context.clock.advance(to: now)
         apply(event)
@@ -94,7 +80,7 @@ struct MachineState: Hashable, Sendable {
             read(purpose, result, ownerMayCall: ownerMayCall, ending)
         case .lease(let event): leaseChanged(event)
         case .wrote(let version, let outcome): wrote(version, outcome)
-        case .noted(let version): context.store.note(version)
+        case .noted(let version): context.store.noted = version
         case .callNotMade(let id, let error): callNotMade(id, error)
         case .responded(let id, let base, let result): responded(id, base: base, result.map(\.plausible))
         case .timerFired(let timer): timerFired(timer)
@@ -130,7 +116,11 @@ struct MachineState: Hashable, Sendable {
 
     /// Lets a rule change the session, and applies the outcome.
     mutating func modifySession(_ rule: (inout ActiveSession, inout Context) -> Void) {
-        session.modify(&context, by: rule)
+        guard case .signedIn(var active) = session else { return }
+        // Taken out meanwhile, it has one owner, and changing it copies nothing.
+        session = .signedOut(.never)
+        rule(&active.value, &context)
+        session = .signedIn(active)
         switch context.takeOutcome() {
         case .ends(let reason, let revoked, let inStore)?: end(reason, revoking: revoked, inStore: inStore)
         case .isReplaced(let bundle)?: replaceSession(by: bundle)
@@ -140,8 +130,7 @@ struct MachineState: Hashable, Sendable {
 
     // MARK: After each event
 
-    /// Rule 2. Before a suspension the intent of a call is marked first: a call may have been made since the suspension
-    /// was announced.
+    /// Rule 2. The intent of a call is marked first: it may have been made since the suspension was announced.
     private mutating func releaseLeases() {
         guard !context.lease.isFree else { return }
         if context.lease.isSuspending, !context.store.isBehind { modifySession { $0.suspensionNear(&$1) } }
@@ -161,9 +150,4 @@ struct MachineState: Hashable, Sendable {
         case .signedIn(let active): return active.value.isIdle
         }
     }
-}
-
-extension Duration? {
-    /// Whether an instant is no longer before an end, if there is one.
-    func isReached(at uptime: Duration) -> Bool { if let self { uptime >= self } else { false } }
 }

@@ -3,12 +3,10 @@ import ConcurrencyPrimitives
 
 /// The failures of a session, and when its next attempt may start (G6).
 ///
-/// After a failure no attempt starts for a pause: that of the backoff, of the server, of an ambiguous refusal (G4) or
-/// of a demand on the user (G32), whichever is the longest. What another process, or an earlier run of this one, has
-/// stored of its failures counts as an own one (rule 7). A refresh ends a row of failures; new tokens end what the
-/// refusals of the tokens before them have shown.
+/// After a failure no attempt starts for a pause: the longest one of the backoff, the server, an ambiguous refusal (G4)
+/// and a demand on the user (G32). A stored failure of another process, or of an earlier run, counts as an own one
+/// (rule 7). A refresh ends a row of failures; new tokens end what the refusals of those before them have shown.
 struct Pacing: Hashable, Sendable {
-    /// The last failed attempt.
     struct Failure: Hashable, Sendable {
         let error: TokenRefreshError
         let at: Duration
@@ -29,7 +27,7 @@ struct Pacing: Hashable, Sendable {
 
     // MARK: What counts now
 
-    /// The time until the next attempt may start, where the last one has failed.
+    /// The time until the next attempt may start.
     func pauseLeft(at uptime: Duration) -> Duration? {
         failure.flatMap { $0.until > uptime ? $0.until - uptime : nil }
     }
@@ -44,7 +42,7 @@ struct Pacing: Hashable, Sendable {
         return (failure.error, max(failure.until - clock.uptime, clock.policy.backoff.floor))
     }
 
-    /// Whether a failure means that the refresh token is rejected (G4).
+    /// G4.
     func isRejection(_ error: TokenRefreshError, _ clock: MachineClock) -> Bool {
         switch error.code {
         case .rejected: true
@@ -63,10 +61,7 @@ struct Pacing: Hashable, Sendable {
 
     /// An attempt has failed. Returns the pause after it, which is at least `least`.
     mutating func failed(
-        _ error: TokenRefreshError,
-        of session: SessionID,
-        atLeast least: Duration,
-        _ context: inout Context
+        _ error: TokenRefreshError, of session: SessionID, atLeast least: Duration, _ context: inout Context
     ) -> Duration {
         let (policy, uptime) = (context.policy, context.uptime)
         let inARow = (failure?.inARow ?? 0) + 1
@@ -92,8 +87,7 @@ struct Pacing: Hashable, Sendable {
         return pause
     }
 
-    /// A stored failure of another process, or of an earlier run of this one. Its pause counts as far as it may be long
-    /// from now on (G19): its date is that of a clock which can be set.
+    /// A stored failure. A clock that can be set has dated it: its pause counts as far as one may be long (G19).
     mutating func observe(_ shared: RefreshIntent.Failure, of session: SessionID, _ context: inout Context) {
         guard seenFailure != shared else { return }
         seenFailure = shared
@@ -148,11 +142,7 @@ struct Pacing: Hashable, Sendable {
     func sharedFailure(_ error: TokenRefreshError, at now: Instant) -> RefreshIntent.Failure? {
         guard let failure else { return nil }
         var shared = RefreshIntent.Failure(
-            date: now.date,
-            pause: failure.until - now.uptime,
-            status: error.status,
-            serverCode: error.serverCode
-        )
+            date: now.date, pause: failure.until - now.uptime, status: error.status, serverCode: error.serverCode)
         if error.code == .ambiguous { refusals?.fill(&shared, at: now) }
         userAction?.fill(&shared)
         return shared

@@ -14,8 +14,8 @@ struct PendingWrite: Hashable, Sendable {
     private var timed: Int?
     /// The newest version whose write has failed or missed its deadline.
     private var missed = 0
-    /// The newest version whose end the journal has taken: it lasts although the store fails.
-    private var noted = 0
+    /// The newest version whose end the journal has taken: it, and each one before it, lasts although the store fails.
+    var noted = 0
 
     struct Write: Hashable, Sendable {
         let version: Int
@@ -23,12 +23,11 @@ struct PendingWrite: Hashable, Sendable {
     }
 
     /// Whether the newest content is not stored yet.
-    var isBehind: Bool { settled < version }
+    var isBehind: Bool { lacks(version) }
 
     /// The content that is not stored yet.
     var missing: StoreContent? { isBehind ? content : nil }
 
-    /// Whether the end of a session is not stored yet.
     var isEnding: Bool { if case .tombstone? = missing { true } else { false } }
 
     /// Whether the store may still take the end of a session.
@@ -36,7 +35,6 @@ struct PendingWrite: Hashable, Sendable {
         [missing, underWay?.content].contains { $0?.rejection?.bundle.session == session }
     }
 
-    /// Whether a write is under way.
     var isWriting: Bool { underWay != nil }
 
     /// The bundle of the write under way. It may be stored already.
@@ -45,15 +43,10 @@ struct PendingWrite: Hashable, Sendable {
     /// Whether a write of the newest content has failed or missed its deadline, and none has succeeded.
     var hasMissed: Bool { isBehind && missed >= version }
 
-    /// Whether the journal has taken an end, or a later one, which reaches as far.
-    func isNoted(_ version: Int) -> Bool { noted >= version }
-
-    mutating func note(_ version: Int) { noted = version }
-
     /// Whether a version, and every later one, is not stored yet.
     func lacks(_ version: Int) -> Bool { settled < version }
 
-    /// Sets the content for the store.
+    /// Sets the content for the store. Returns its version.
     mutating func want(_ content: StoreContent) -> Int {
         version += 1
         self.content = content
@@ -67,8 +60,7 @@ struct PendingWrite: Hashable, Sendable {
         return underWay
     }
 
-    /// Whether a deadline must be set for the newest version. It counts from the request and not from the write, as an
-    /// earlier write may hang.
+    /// Whether a deadline must be set. It counts from the request and not from the write: an earlier write may hang.
     mutating func mustTime() -> Bool {
         guard isBehind, timed != version else { return false }
         timed = version
@@ -94,8 +86,7 @@ struct PendingWrite: Hashable, Sendable {
         settled = max(settled, version)
         failures = 0
         guard case .written = outcome else { return write.content }
-        // The store has held the session. When a newer bundle is written, the store may hold a later sign-in of another
-        // process, which must stay.
+        // The store has held the session: a later sign-in of another process that follows it must stay.
         if let bundle = write.content.bundle, case .bundle(let newer, over: let predecessor)? = content,
             newer.session == bundle.session, predecessor.mayBeAnotherSession
         {

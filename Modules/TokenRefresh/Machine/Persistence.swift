@@ -25,8 +25,7 @@ struct Persistence: Hashable, Sendable {
         case stay
         /// A step-up is not stored yet: they were made from the tokens before it.
         case giveWay
-        /// A write has failed that may have stored it all the same. Then those of a later generation may have been
-        /// refreshed from it, and its refresh token is spent.
+        /// A write that has failed may have stored it, and those of a later generation may be refreshed from it.
         case giveWayUpToOwnGeneration
     }
 
@@ -38,12 +37,8 @@ struct Persistence: Hashable, Sendable {
     /// Of a sign-in, which ends sessions up to an ordinal.
     init(ending ordinal: SessionOrdinal?) { content = .nothing(ends: ordinal, isUncertain: false) }
 
-    private init() { content = .current }
-
     /// Of tokens that the store holds.
-    static let current = Persistence()
-
-    // MARK: What is known
+    init() { content = .current }
 
     /// Whether the store is known to have held a bundle of the session.
     var isStored: Bool { if case .nothing = content { false } else { true } }
@@ -54,8 +49,7 @@ struct Persistence: Hashable, Sendable {
     /// Whether a write that has failed may have stored a session that was not stored before.
     var isUncertain: Bool { if case .nothing(_, true) = content { true } else { false } }
 
-    /// The stored content that the tokens in use may replace: what was read, if these tokens were there. A store that
-    /// has gone back to an older bundle, as from a backup, is brought up to date.
+    /// The stored content that the tokens in use may replace: what was read, if these tokens were there.
     func predecessor(_ read: TokenBundle? = nil) -> StoreContent.Predecessor {
         if let read { return .exactly(read) }
         if case .nothing(let ends, _) = content { return .lower(ends: ends) }

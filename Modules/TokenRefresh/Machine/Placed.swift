@@ -1,9 +1,5 @@
-/// A value at one place in memory: handing it on copies a reference, and a copy that is changed gets a place of its
-/// own.
-///
-/// A session has some thousand bytes, and each event takes it out of the state several times: without this a refresh
-/// takes four times as long for each of 1,000 requests that wait for it.
-@dynamicMemberLookup
+/// A value that is copied when it is changed, and not when it is handed on. A session has some thousand bytes: without
+/// this a refresh takes four times as long for each of 1,000 requests that wait for it.
 struct Placed<Value: Hashable & Sendable>: Hashable, @unchecked Sendable {
     private final class Place {
         var value: Value
@@ -22,8 +18,6 @@ struct Placed<Value: Hashable & Sendable>: Hashable, @unchecked Sendable {
             yield &place.value
         }
     }
-
-    subscript<Member>(dynamicMember path: KeyPath<Value, Member>) -> Member { place.value[keyPath: path] }
 
     static func == (first: Self, second: Self) -> Bool {
         first.place === second.place || first.place.value == second.place.value

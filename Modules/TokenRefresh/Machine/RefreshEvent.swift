@@ -1,6 +1,12 @@
 import AuthInterface
 import Foundation
 
+/// What the store holds, as a read has found it.
+typealias StoreResult = Result<StoredSession, TokenStoreError>
+
+/// The response to a call.
+typealias CallResult = Result<TokenRefreshResult, TokenRefreshError>
+
 /// An input of the machine. Large values are in boxes: an event travels through some tasks and closures.
 enum RefreshEvent: Sendable {
     case requested(CallerRequest, WaiterID)
@@ -20,7 +26,7 @@ enum RefreshEvent: Sendable {
     /// `ending`: why what it holds is to end, or why it holds nothing; `noted`: the highest ordinal that is noted
     /// beside it (G30).
     indirect case read(
-        ReadPurpose, Result<StoredSession, TokenStoreError>, ownerMayCall: Bool, ending: SignOutReason? = nil,
+        ReadPurpose, StoreResult, ownerMayCall: Bool, ending: SignOutReason? = nil,
         noted: SessionOrdinal? = nil)
     indirect case lease(LeaseEvent)
     indirect case wrote(version: Int, WriteOutcome)
@@ -28,7 +34,7 @@ enum RefreshEvent: Sendable {
     case noted(version: Int)
     /// No byte of a call was written, and none will be (G28).
     indirect case callNotMade(AttemptID, TokenRefreshError)
-    indirect case responded(AttemptID, base: TokenBundle, Result<TokenRefreshResult, TokenRefreshError>)
+    indirect case responded(AttemptID, base: TokenBundle, CallResult)
     case timerFired(RefreshTimer)
 }
 
@@ -104,4 +110,44 @@ enum RefreshTimer: Hashable, Sendable {
     case reload
     case loadDeadline
     case checkDeadline
+}
+
+/// An output of the machine. The shell runs the actions in this order and reports their results as events. Large values
+/// are in boxes: a burst of responses is a long list of actions.
+enum RefreshAction: Sendable {
+    // Store. Each runs on its own; the machine starts the next one when it may.
+    case read(ReadPurpose)
+    case lease(AttemptID)
+    case release(AttemptID)
+    indirect case write(version: Int, StoreContent)
+
+    // Server.
+    /// `startBefore`: when no byte of it may be written any more (G28).
+    indirect case call(AttemptID, base: TokenBundle, TokenRefreshRequest, startBefore: Duration)
+    case cancelCall(AttemptID)
+    /// Its session has ended: a call of which no byte was written is not made any more (G28).
+    case withdrawCall(AttemptID)
+    /// `besideAnother`: another session is signed in, so the handler must affect this one only (G9).
+    indirect case revoke(TokenBundle, besideAnother: Bool)
+
+    /// The session has ended: the key to which its tokens were bound is deleted (G34).
+    indirect case releaseKey(TokenBinding)
+
+    // Clock.
+    case startTimer(RefreshTimer, at: Duration)
+    case stopTimer(RefreshTimer)
+
+    // Callers and observers.
+    case respond(WaiterID, RefreshResponse)
+    indirect case publish(SessionState)
+    indirect case report(SessionEvent)
+}
+
+/// The response to a caller. Each caller gets exactly one. In a box, as a crowd gets a list of them.
+indirect enum RefreshResponse: Sendable {
+    case token(SessionToken)
+    case state(SessionState)
+    case done
+    case failed(AuthenticationError)
+    case cancelled
 }

@@ -24,8 +24,7 @@ struct RefreshSpread: Hashable, Sendable {
 
     init(of bundle: TokenBundle) { self.init(bundle.session, bundle.generation) }
 
-    /// The delay within a time. The last eighth of it is left to each session, so that a request comes in which starts
-    /// the refresh before others must wait for it.
+    /// The last eighth is left to each session, so that a request starts the refresh before others must wait for it.
     func delay(within time: Duration) -> Duration {
         time / 8 * 7 / Self.shares * share
     }

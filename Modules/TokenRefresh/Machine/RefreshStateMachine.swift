@@ -31,8 +31,6 @@ struct RefreshStateMachine: Hashable, Sendable {
     var ready: MachineState.ReadyToken? { state.active?.value.readyToken(state.context.clock) }
 
     /// The current token, if it needs no refresh (G18).
-    ///
-    /// - Complexity: O(1), without an allocation.
     func readyToken(at uptime: Duration) -> SessionToken? { ready?.token(at: uptime) }
 
     /// The last published state.
@@ -40,18 +38,17 @@ struct RefreshStateMachine: Hashable, Sendable {
 
     /// The tokens in use.
     var current: (bundle: TokenBundle, expiry: Expiry)? {
-        state.active.map { ($0.bundle, $0.window.expiry) }
+        state.active.map { ($0.value.bundle, $0.value.window.expiry) }
     }
 
     /// The content that is not stored yet.
     var unsavedContent: StoreContent? { state.context.store.missing }
 
-    /// A summary for a support screen.
     var status: SessionStatus { state.status }
 
     /// Until when no refresh starts, because the last one has failed. `nil`: there is no such pause.
     func pauseEnd(at uptime: Duration) -> Duration? {
-        state.active?.pacing.failure.map(\.until).flatMap { $0 > uptime ? $0 : nil }
+        state.active?.value.pacing.failure.map(\.until).flatMap { $0 > uptime ? $0 : nil }
     }
 
     /// Whether no work is under way, and everything is stored.

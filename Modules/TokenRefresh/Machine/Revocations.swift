@@ -8,32 +8,18 @@ struct Revocations: Hashable, Sendable {
         case key(TokenBinding)
     }
 
-    private struct Pending: Hashable {
-        let subject: Subject
-        let version: Int
-    }
-
-    private var pending: [Pending] = []
     /// The generations of the sessions that were revoked, or wait for it: those that the store may still hold.
-    private var generations: [SessionID: Int] = [:]
+    var generations: [SessionID: Int] = [:]
+    /// By the version that is waited for.
+    private var pending: [Int: [Subject]] = [:]
 
     mutating func add(_ subject: Subject, after version: Int) {
-        pending.append(Pending(subject: subject, version: version))
+        pending[version, default: []].append(subject)
     }
 
     /// What is to be given up once a version is written, or is not waited for any more.
     mutating func due(upTo version: Int) -> [Subject] {
-        guard !pending.isEmpty else { return [] }
-        defer { pending.removeAll { $0.version <= version } }
-        return pending.filter { $0.version <= version }.map(\.subject)
+        let due = pending.keys.filter { $0 <= version }.sorted()
+        return due.flatMap { pending.removeValue(forKey: $0) ?? [] }
     }
-
-    /// The tokens of a session are given up.
-    mutating func note(_ bundle: TokenBundle) { generations[bundle.session] = bundle.generation }
-
-    /// The generation of a session that was given up.
-    func generation(of session: SessionID) -> Int? { generations[session] }
-
-    /// The store holds none of them any more.
-    mutating func storeIsUpToDate() { generations = [:] }
 }

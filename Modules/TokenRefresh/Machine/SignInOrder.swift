@@ -33,14 +33,3 @@ struct SignInOrder: Hashable, Sendable {
         return end
     }
 }
-
-extension StoredSession {
-    /// The place of the content in the order of sign-ins. `nil`: there is no content.
-    var ordinal: SessionOrdinal? {
-        switch self {
-        case .active(let bundle): bundle.ordinal
-        case .tombstone(let tombstone): tombstone.ordinal
-        case .empty: nil
-        }
-    }
-}

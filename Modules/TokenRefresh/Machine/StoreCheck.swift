@@ -1,19 +1,18 @@
 /// The check of a shared store, without the lease, for what another process has done.
 ///
-/// One is under way at most. A change of the store, or a write of this process, that comes while it is under way makes
-/// what it finds stale, and it is repeated. A check that cannot be made now, as the first read or a write of this
-/// process has not ended, is owed.
+/// One is under way at most. What changes the store meanwhile makes what it finds stale, and it is repeated. A check
+/// that cannot be made now, as the first read or a write of this process has not ended, is owed.
 struct StoreCheck: Hashable, Sendable {
     private(set) var isUnderWay = false
     /// The read under way may have seen older content, such as the session that the user has just left.
     private var isStale = false
     /// The check under way started too early for later callers, or for a report of a change.
     private(set) var mustRepeat = false
-    private(set) var isOwed = false
+    var isOwed = false
     /// How many checks in a row could not read the store.
-    private var failures = 0
+    var failures = 0
     /// Whether the deadline of the callers that wait for it is set.
-    private(set) var isTimed = false
+    var isTimed = false
 
     mutating func begin() {
         isUnderWay = true
@@ -40,14 +39,4 @@ struct StoreCheck: Hashable, Sendable {
 
     /// The content of the store may have changed: a read under way may have seen what was there before.
     mutating func storeMayHaveChanged() { if isUnderWay { isStale = true } }
-
-    mutating func owe(_ isOwed: Bool = true) { self.isOwed = isOwed }
-
-    mutating func time(_ isTimed: Bool) { self.isTimed = isTimed }
-
-    /// Counts the checks in a row that could not read the store. Returns their number.
-    mutating func count(isFailure: Bool) -> Int {
-        failures = isFailure ? failures + 1 : 0
-        return failures
-    }
 }

@@ -37,7 +37,6 @@ enum EndScope: Hashable, Sendable {
     /// stay.
     case rejected(TokenBundle, replacing: SessionOrdinal?)
 
-    /// The session that ended, where it is known.
     var session: SessionID? {
         switch self {
         case .session(let session, _): session
@@ -46,7 +45,6 @@ enum EndScope: Hashable, Sendable {
         }
     }
 
-    /// Up to which ordinal sessions end.
     var ordinal: SessionOrdinal {
         switch self {
         case .session(_, let ordinal), .unread(let ordinal): ordinal
@@ -86,8 +84,8 @@ enum EndScope: Hashable, Sendable {
 }
 
 extension StoreContent {
-    /// The outcome of a write that left the stored content unchanged. A sign-out that finds nothing to remove counts as
-    /// successful. One that finds another session must revoke its tokens beside it.
+    /// The outcome of a write that left the stored content. A sign-out that finds nothing to remove is successful. One
+    /// that finds another session must revoke its tokens beside it.
     func outcome(leaving found: StoredSession) -> WriteOutcome {
         switch (self, found) {
         case (.bundle, _), (.tombstone(_, _, of: .rejected), _): .superseded(by: found)
@@ -121,14 +119,12 @@ extension StoreContent {
         }
     }
 
-    /// The bundle to store.
     var bundle: TokenBundle? {
         if case .bundle(let bundle, _) = self { bundle } else { nil }
     }
 
-    /// The replacement of the content of a shared store; `nil` leaves what another process has stored. A failure means
-    /// that the content cannot be read.
-    func replacement(for found: Result<StoredSession, TokenStoreError>) -> StoredSession? {
+    /// The replacement of the content of a shared store; `nil` leaves it. A failure: it cannot be read.
+    func replacement(for found: StoreResult) -> StoredSession? {
         let found = try? found.get()
         switch self {
         case .tombstone(let reason, let date, let scope): return scope.replacement(for: found, reason, date)
@@ -145,17 +141,6 @@ extension StoreContent {
             case .tombstone: return nil
             case .empty, nil: return .active(bundle)
             }
-        }
-    }
-}
-
-extension StoredSession {
-    /// The session whose tokens, or whose end, are stored.
-    fileprivate var session: SessionID? {
-        switch self {
-        case .active(let bundle): bundle.session
-        case .tombstone(let tombstone): tombstone.session
-        case .empty: nil
         }
     }
 }
@@ -179,45 +164,45 @@ extension TokenBundle {
     private func keepsIntent(of stored: TokenBundle) -> Bool {
         stored.refreshIntent.map { $0.owner == refreshIntent?.owner } ?? true
     }
-}
 
-extension TokenBundle {
-    /// Whether a stored bundle of another process replaces the bundle of this process.
-    ///
-    /// Two processes can produce the same generation: one could not save it, and the other started from the saved one.
-    /// The stored one is used, because every process can read it.
+    /// Whether a stored bundle of another process replaces that of this one. Two processes can produce the same
+    /// generation where one could not save it: the stored one is used, because every process can read it.
     func displaces(_ other: TokenBundle) -> Bool {
         supersedes(other)
             || (session == other.session && generation == other.generation
                 && accessToken != other.accessToken)
     }
-}
 
-extension TokenStoreError {
-    /// Whether the store can be read, and its content cannot.
-    var isLasting: Bool { [.corrupt, .insecure, .unsupportedVersion].contains(code) }
-}
-
-extension TokenBundle {
-    /// When the call that brought the access token was sent, on the device's clock. `nil`: not known.
-    var sentAt: Date? {
-        guard let receivedAt, receivedAt.isPlausible, clockSkew.isFinite else { return nil }
-        return receivedAt - clockSkew
-    }
-
-    /// The time since the access token came, by the device's clock. `nil`: not known, or the clock was set back.
+    /// The time since the call that brought the access token. `nil`: not known, or the device's clock was set back.
     func age(at date: Date) -> Duration? {
-        guard let sentAt else { return nil }
-        let seconds = date.timeIntervalSince(sentAt)
+        guard let receivedAt, receivedAt.isPlausible, clockSkew.isFinite else { return nil }
+        let seconds = date.timeIntervalSince(receivedAt - clockSkew)
         return (0..<1e9).contains(seconds) ? .seconds(seconds) : nil
     }
 }
 
 extension StoredSession {
-    /// The content that counts when a process starts: a tombstone that is too old counts as empty. A process that is in
-    /// the session follows it at any age.
+    /// The content that counts when a process starts: without a tombstone that is too old.
     func current(at date: Date) -> StoredSession {
         guard case .tombstone(let tombstone) = self else { return self }
         return date.timeIntervalSince(tombstone.date) > SessionTombstone.lifetime / .seconds(1) ? .empty : self
+    }
+
+    /// The place of the content in the order of sign-ins. `nil`: there is no content.
+    var ordinal: SessionOrdinal? {
+        switch self {
+        case .active(let bundle): bundle.ordinal
+        case .tombstone(let tombstone): tombstone.ordinal
+        case .empty: nil
+        }
+    }
+
+    /// The session whose tokens, or whose end, are stored.
+    fileprivate var session: SessionID? {
+        switch self {
+        case .active(let bundle): bundle.session
+        case .tombstone(let tombstone): tombstone.session
+        case .empty: nil
+        }
     }
 }

@@ -46,8 +46,3 @@ struct UserAction: Hashable, Sendable {
             requestID: error.requestID, stepUp: challenge, cause: error)
     }
 }
-
-extension TokenRefreshError {
-    /// Whether a whole response came, which says something of the session or the server.
-    var isOfWholeResponse: Bool { status != nil || [.rejected, .userActionRequired].contains(code) }
-}
