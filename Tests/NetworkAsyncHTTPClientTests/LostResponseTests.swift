@@ -10,8 +10,8 @@ import Testing
 @testable import NetworkAsyncHTTPClient
 @testable import NetworkTesting
 
-/// Requests that are sent again, and those that must not be: a server reads a request on a kept connection and closes it
-/// without a response, or refuses it before it has processed it.
+/// Requests that are sent again, and those that must not be: a server reads a request on a kept connection and closes
+/// it without a response, or refuses it before it has processed it.
 @Suite(.timeLimit(.minutes(20))) struct LostResponseTests {
     enum Subject: CaseIterable {
         case asyncHTTPClient, urlSession

@@ -17,7 +17,8 @@ extension ProviderRefusalTests {
     }
 
     /// The responses of each provider: `dead` ends the session, `dying` ends it when it is repeated, `asking` demands
-    /// something of the user, and `living` must not be taken for a refusal. A response is a status, fields as `@Name=value`, and the body.
+    /// something of the user, and `living` must not be taken for a refusal. A response is a status, fields as
+    /// `@Name=value`, and the body.
     private static let refusals = #"""
         # GitHub
         dead   200 {"error":"bad_refresh_token","error_description":"incorrect or expired"}

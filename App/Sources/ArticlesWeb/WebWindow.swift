@@ -97,8 +97,8 @@ final class WebWindow {
         return forms.number
     }
 
-    /// The page of the screen that is shown, or of a request that failed with an HTTP status. The next change of a value
-    /// that it shows is notified.
+    /// The page of the screen that is shown, or of a request that failed with an HTTP status. The next change of a
+    /// value that it shows is notified.
     func page(
         _ language: Language, _ access: AccessGuard, ofError status: Int? = nil,
         notifying change: AsyncStream<Void>.Continuation? = nil

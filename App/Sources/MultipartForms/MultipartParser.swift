@@ -3,8 +3,8 @@ package import Foundation
 /// Splits a multipart/form-data body into its parts (RFC 7578 over RFC 2046 §5.1).
 ///
 /// The caller limits the size of the body; the parser limits the number of parts and the size of their headers. Line
-/// ends are CRLF and nothing else. A delimiter counts only at the start of a line, so the boundary's characters inside a
-/// part's content are content. What comes before the first delimiter or after the last one is ignored.
+/// ends are CRLF and nothing else. A delimiter counts only at the start of a line, so the boundary's characters inside
+/// a part's content are content. What comes before the first delimiter or after the last one is ignored.
 ///
 /// vapor/multipart-kit is not used: its release 4 limits neither the number of parts nor the size of a header, accepts
 /// a truncated body and stops the process on an empty boundary; release 5 is a beta.

@@ -95,7 +95,8 @@ extension Scenarios {
                 #expect(try await network.send(.me).name == "ada")
                 let old = try Data(contentsOf: place.file)
 
-                // The first process stops before it publishes a refresh; the second one, whose clock is behind, goes on.
+                // The first process stops before it publishes a refresh; the second one, whose clock is behind, goes
+                // on.
                 let gate = late.hold(.save)
                 try await first.app.session.refresh()
                 try await gate.arrivals(atLeast: 1)

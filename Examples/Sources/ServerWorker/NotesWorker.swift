@@ -8,9 +8,9 @@ import TokenRefresh
 /// For a worker that runs on many hosts and acts at another API with one session. Copy both types, and write your job
 /// in place of `perform`.
 ///
-/// The session is in a store that the hosts share, such as `PostgreSQLTokenStore`: they refresh it once for all of them,
-/// and a host that is killed loses nothing.
-/// Run it in a `ServiceGroup` with `gracefulShutdownSignals: [.sigterm]`.
+/// The session is in a store that the hosts share, such as `PostgreSQLTokenStore`: they refresh it once for all of
+/// them, and a host that is killed loses nothing. Run it in a `ServiceGroup` with `gracefulShutdownSignals:
+/// [.sigterm]`.
 public struct NotesWorker<Job: Sendable>: Service {
     private let jobs: AsyncStream<Job>
     private let session: TokenRefreshCoordinator

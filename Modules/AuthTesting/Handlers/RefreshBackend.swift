@@ -2,8 +2,8 @@ public import AuthInterface
 
 /// Your authorization server, a sandbox or a stub of it, as ``TokenRefreshHandlerContract`` drives it.
 ///
-/// Write one if the server of ``TokenRefreshHandlerContract/check(_:timeLimit:makeHandler:)`` does not serve: your handler
-/// does not speak HTTP, or its client is stubbed.
+/// Write one if the server of ``TokenRefreshHandlerContract/check(_:timeLimit:makeHandler:)`` does not serve: your
+/// handler does not speak HTTP, or its client is stubbed.
 ///
 /// ```swift
 /// struct PartnerBackend: RefreshBackend {

@@ -28,8 +28,8 @@ public struct ContentDisposition: Sendable, Hashable {
     /// encoded words (RFC 2047) are decoded.
     ///
     /// It is one component of a path, without folders, control characters, characters that change the direction of text
-    /// and bytes that are no text, does not begin with a dot, and has at most 255 bytes. `nil`: there is none, or nothing
-    /// of it is safe.
+    /// and bytes that are no text, does not begin with a dot, and has at most 255 bytes. `nil`: there is none, or
+    /// nothing of it is safe.
     public var fileName: String? {
         parameters["filename*"].flatMap(Self.safeFileName)
             ?? parameters["filename"].map(EncodedWord.decode).flatMap(Self.safeFileName)

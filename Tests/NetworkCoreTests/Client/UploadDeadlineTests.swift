@@ -123,8 +123,8 @@ import Testing
         #expect(try await send(body, over: transport, bytes: 4).status == 200)
     }
 
-    /// The length of a body that has 14 bytes, the bytes that must be sent in ten seconds, and after how many seconds the
-    /// client waits no longer: for the rate from the first byte, or for the response to a body of unknown length.
+    /// The length of a body that has 14 bytes, the bytes that must be sent in ten seconds, and after how many seconds
+    /// the client waits no longer: for the rate from the first byte, or for the response to a body of unknown length.
     @Test(
         arguments: [(14, 15, .requestBody, 10), (nil, 4, .responseHead, 60)]
             as [(Int64?, Int64, NetworkError.Wait, Int)])

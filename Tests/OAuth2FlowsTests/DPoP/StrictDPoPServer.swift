@@ -26,8 +26,8 @@ final class StrictDPoPServer: AuthorizationServer {
         var nextRefusal: String?
         /// Is called before a response, for a server that takes a while.
         var onRequest: @Sendable () -> Void = {}
-        /// The numbers, from 1, of the requests to a resource that fail before they reach the server, whose nonce changes
-        /// meanwhile.
+        /// The numbers, from 1, of the requests to a resource that fail before they reach the server, whose nonce
+        /// changes meanwhile.
         var failing: Set<Int> = []
     }
 

@@ -28,8 +28,8 @@ import Testing
         #expect(script.refused(2, script.token("ada", 0)) == ["2: sessionEnded"])
     }
 
-    /// Tokens, as "ada 1 @7": generation 1 of a session with the ordinal 7, or "@7+30", which began 30 s after the start;
-    /// "+30" is of an earlier version, and "?" of one that says neither. Ends, as "ada end expired @7".
+    /// Tokens, as "ada 1 @7": generation 1 of a session with the ordinal 7, or "@7+30", which began 30 s after the
+    /// start; "+30" is of an earlier version, and "?" of one that says neither. Ends, as "ada end expired @7".
     private func content(_ text: String) -> StoredSession {
         let parts = text.split(separator: " ").map(String.init)
         let (script, user, place) = (FollowerScript(), parts[0] == "none" ? "" : parts[0], parts[parts.count - 1])
@@ -116,7 +116,8 @@ import Testing
         #expect(script.machine.current?.token.value == "access-ada-0")
     }
 
-    /// What an owner stores whose clock was set back between two sign-ins, and an earlier version, which has no ordinals.
+    /// What an owner stores whose clock was set back between two sign-ins, and an earlier version, which has no
+    /// ordinals.
     private static let histories = [
         ["ada 0 @7+600", "ada 1 @7+600", "ada end @7+700", "bob 0 @8+200", "bob 1 @8+200", "bob end @8+300"],
         ["ada 0 +0", "ada 1 +0", "ada end +100", "bob 0 +200", "bob 1 +200", "bob end +300"],

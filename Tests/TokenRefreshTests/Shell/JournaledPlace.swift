@@ -5,8 +5,8 @@ import ContractTesting
 
 @testable import TokenRefresh
 
-/// The store and the journal of one user, or of a client, and the processes that use them. Time stands still, so that no limit passes
-/// on a busy machine: a process whose store or journal hangs counts as killed.
+/// The store and the journal of one user, or of a client, and the processes that use them. Time stands still, so that
+/// no limit passes on a busy machine: a process whose store or journal hangs counts as killed.
 struct JournaledPlace: Sendable {
     let clock: ManualTimeSource
     let base: RecordingTokenStore

@@ -62,8 +62,8 @@ extension World {
             || isTolerated(since: other.since) && (plan.tolerance != .sameKey || other.key == call.key)
     }
 
-    /// G12, G27. The store holds the intent, and its key is the one of every call until a response has been applied. One
-    /// that was applied by another process may have ended the session.
+    /// G12, G27. The store holds the intent, and its key is the one of every call until a response has been applied.
+    /// One that was applied by another process may have ended the session.
     private mutating func checkIntent(of call: Call) {
         var text: String { "p\(call.process + 1) calls with r\(call.token)" }
         if let key = keys[call.base.grant], key != call.key, !server[call.base.session].isRetired {
