@@ -50,6 +50,18 @@ import Testing
         #expect(script.wrote() == ["2: done"])
     }
 
+    @Test func `G9: a sign-in while the last user's new tokens are being stored leaves its own in the store`() {
+        for isStored in [true, false] {
+            var script = MachineScript.refreshing()
+            #expect(script.respond() == ["save ada g1"])
+            let actions = script.signIn(2, as: "bob", isStored: isStored)
+            #expect(actions.first == "1: sessionEnded" && actions.contains("revoke only ada g1"))
+            #expect(actions.last == "save bob g0")
+            #expect(script.ask(3) == [])
+            #expect(script.wrote().contains("3: bob g0") && script.state == "signed in bob")
+        }
+    }
+
     @Test func `G9: the success of the last user's refresh does not bring the last user back`() {
         var script = MachineScript.refreshing()
         #expect(script.signIn(2, as: "bob") == ["1: sessionEnded", "save bob g0", "revoke only ada g0"])
