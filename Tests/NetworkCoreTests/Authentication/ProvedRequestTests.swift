@@ -98,10 +98,11 @@ import Testing
         #expect(Set(transport.sent("DPoP")).count == 4)
     }
 
-    @Test func `each hop of a redirect has a proof for its URL`() async throws {
-        transport.respond(.redirect(to: "/api/v2/articles/7"), .article)
+    @Test func `each hop of a redirect has a proof for its URL, and none leaves the origin`() async throws {
+        transport.respond(.redirect(to: "/api/v2/articles/7"), .redirect(to: "https://cdn.example.net/7"), .article)
         _ = try await network.send(.article(7))
-        #expect(transport.sent("DPoP") == ["proof-1", "proof-2"])
+        #expect(transport.sent("DPoP") == ["proof-1", "proof-2", nil])
+        #expect(transport.sent("Authorization") == ["DPoP access-0", "DPoP access-0", nil])
         #expect(proof.made.values.last?.contains("/api/v2/articles/7") == true)
     }
 
