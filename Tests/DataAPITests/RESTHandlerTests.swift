@@ -65,6 +65,15 @@ import Testing
         #expect(try await tokens(#"\#(access),"expiresIn":60"#).unreadExpiry == nil)
     }
 
+    @Test func `a cancelled refresh throws CancellationError`() async throws {
+        let handler = RESTTokenRefreshHandler(network: NetworkClient(StubTransport()))
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await handler.refresh(.fixture)
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
     @Test func `a session without a refresh token is not revoked`() async throws {
         let transport = StubTransport()
         try await RESTTokenRefreshHandler(network: NetworkClient(transport))
