@@ -27,6 +27,17 @@ import Testing
         #expect(violations(in: shipped).first?.contains("Rule: Storage may import only AuthInterface, ") == true)
     }
 
+    @Test(arguments: ["Modules", "App/Sources"])
+    func `no source is behind a symbolic link, where these tests do not look`(folder: String) throws {
+        let base = SourceFile.root.appendingPathComponent(folder)
+        let walk = try #require(FileManager.default.enumerator(atPath: base.path))
+        let links = walk.compactMap { $0 as? String }.filter { path in
+            let values = try? base.appendingPathComponent(path).resourceValues(forKeys: [.isSymbolicLinkKey])
+            return values?.isSymbolicLink == true
+        }
+        #expect(links == [])
+    }
+
     @Test func `a network file that imports the data module is found, whatever the form of the import`() throws {
         let fixture = SourceFile.root.appendingPathComponent(
             "Tests/RepositoryTests/Fixtures/NetworkCore/ImportsTheDataModule.txt")
