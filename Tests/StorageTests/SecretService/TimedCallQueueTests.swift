@@ -58,6 +58,12 @@ struct TimedCallQueueTests {
         call.cancel()
         let other = TimedCallQueue(label: "test", clock: clock)
         #expect(try await other.run(within: limit) { () throws(TokenStoreError) in 2 } == 2)
+        let error = await storeError {
+            try await other.run(within: limit) { () throws(TokenStoreError) in
+                throw TokenStoreError(.corrupt, reason: "scripted")
+            }
+        }
+        #expect(error?.code == .corrupt)
         service.recover()
         #expect(try await call.value == 1)
     }
