@@ -20,18 +20,9 @@ extension Scenarios {
         func `S29: a user whom a sign-in has replaced does not come back, though the store could not take it`(
             isOtherRunning: Bool
         ) async throws {
-            let folder = try TemporaryFolder()
-            defer { folder.remove() }
-            let tokens = FileTokenStore(folder: folder.tokens)
-            let failing = FaultyTokenStore(tokens)
-            let journal = FileSessionJournal(folder: folder.url.appendingPathComponent("journal"), storeName: "files")
-            try await TestApp.run(1, store: { _ in failing }, { $0.journal = journal }) { apps in
-                let app = apps[0]
-                await app.session.settle()
-                func start() -> TestApp {
-                    TestApp(app.backend, app.setup, store: FileTokenStore(folder: folder.tokens))
-                }
-                let other = isOtherRunning ? start() : nil
+            try await TestApp.runWithJournal { app, failing, folder in
+                let tokens = FileTokenStore(folder: folder)
+                let other = isOtherRunning ? app.next(over: folder) : nil
                 #expect(try await other?.network.send(.me).name ?? "ada" == "ada")
 
                 failing.fail(.save)
@@ -45,8 +36,7 @@ extension Scenarios {
                     #expect(try await tokens.load() != nil, "ada's tokens are still stored")
                 }
 
-                // As after a kill, the first engine is not used again. The store works for the next process.
-                let next = start()
+                let next = app.next(over: folder)
                 #expect(try await next.session.restore() == .signedOut(.byUser))
                 #expect(await next.send(.me)?.authentication?.code == .notSignedIn)
                 await next.session.settle()
@@ -76,7 +66,7 @@ extension Scenarios {
         }
 
         @Test(arguments: [Duration.seconds(-3_600), .seconds(3_600)])
-        func `S30: a follower ends at the newest content, whatever is published late or put back`(offset: Duration)
+        func `S30: a follower ends at the newest content, also where another comes late or comes back`(offset: Duration)
             async throws
         {
             let folder = try TemporaryFolder()

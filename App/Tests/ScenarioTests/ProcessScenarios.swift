@@ -78,7 +78,7 @@ extension Scenarios {
                 _ = await second.result
                 #expect(backend.statistics.refreshes == .init(received: 2, committed: 1, reuseDetected: 1))
 
-                let next = TestApp(backend, apps[0].setup, store: FileTokenStore(folder: folder.tokens))
+                let next = apps[0].next(over: folder.tokens)
                 guard case .signedOut(.expired(let ending)) = try await next.session.restore() else {
                     Issue.record("\(next.session.state)")
                     return

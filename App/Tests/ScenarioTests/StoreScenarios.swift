@@ -26,37 +26,18 @@ extension Scenarios {
                 #expect(app.backend.statistics.refreshes == .init())
                 #expect(app.events.endings == [])
 
-                // As after a kill, the engine is not used again. The next process has a writable store.
-                let next = TestApp(app.backend, app.setup, store: FileTokenStore(folder: folder.tokens))
+                // The next process has a writable store.
+                let next = app.next(over: folder.tokens)
                 await next.sendAll(20).expectSuccess()
                 #expect(app.backend.statistics.refreshes == .init(received: 1, committed: 1))
                 #expect(next.events.endings == [])
             }
         }
 
-        /// An application with a journal in files, whose user is signed in.
-        private func withJournal(
-            _ body: (_ app: TestApp, _ store: FaultyTokenStore<FileTokenStore>, _ tokens: URL) async throws -> Void
-        ) async throws {
-            let folder = try TemporaryFolder()
-            defer { folder.remove() }
-            let store = FaultyTokenStore(FileTokenStore(folder: folder.tokens))
-            let journal = FileSessionJournal(folder: folder.url.appendingPathComponent("journal"), storeName: "files")
-            try await TestApp.run(1, store: { _ in store }, { $0.journal = journal }) { apps in
-                await apps[0].session.settle()
-                try await body(apps[0], store, folder.tokens)
-            }
-        }
-
-        /// The next process. As after a kill, the engine of the one before is not used again.
-        private func next(_ app: TestApp, _ tokens: URL) -> TestApp {
-            TestApp(app.backend, app.setup, store: FileTokenStore(folder: tokens))
-        }
-
         @Test func `S23: after a sign-out that the store did not take, the next start is signed out, and revokes`()
             async throws
         {
-            try await withJournal { app, store, tokens in
+            try await TestApp.runWithJournal { app, store, tokens in
                 store.fail(.delete)
                 app.backend.faults = FaultPlan([FaultRule("POST", "/auth/logout", .closeBeforeHandler, times: 1)])
                 try await app.auth.logout()
@@ -65,7 +46,7 @@ extension Scenarios {
                 #expect(try await FileTokenStore(folder: tokens).load() != nil, "the tokens are still stored")
                 #expect(app.backend.statistics.logouts == 0)
 
-                let next = next(app, tokens)
+                let next = app.next(over: tokens)
                 #expect(try await next.session.restore() == .signedOut(.byUser))
                 #expect(await next.send(.me)?.authentication?.code == .notSignedIn)
                 await next.session.settle()
@@ -78,11 +59,11 @@ extension Scenarios {
         @Test func `S23: deleted tokens are lost and end nothing at the server, and are used when they come back`()
             async throws
         {
-            try await withJournal { app, _, tokens in
+            try await TestApp.runWithJournal { app, _, tokens in
                 let file = FileTokenStore(folder: tokens).file
                 let away = tokens.appendingPathComponent("away")
                 try FileManager.default.moveItem(at: file, to: away)
-                let lost = next(app, tokens)
+                let lost = app.next(over: tokens)
                 guard case .signedOut(.lost(let sighting)) = try await lost.session.restore() else {
                     Issue.record("\(lost.session.state)")
                     return
@@ -94,7 +75,7 @@ extension Scenarios {
                 #expect(!FileManager.default.fileExists(atPath: file.path), "nothing is written")
 
                 try FileManager.default.moveItem(at: away, to: file)
-                let back = next(app, tokens)
+                let back = app.next(over: tokens)
                 await back.sendAll(20).expectSuccess()
                 #expect(back.session.state == app.session.state)
                 #expect(back.events.endings == [])

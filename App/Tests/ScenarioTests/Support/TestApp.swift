@@ -1,4 +1,5 @@
 import AuthInterface
+import AuthTesting
 import ConcurrencyPrimitives
 import DataAPI
 import DevBackend
@@ -94,6 +95,23 @@ struct TestApp: Sendable {
         defer { folder.remove() }
         try await run(count, store: { _ in FileTokenStore(folder: folder.tokens) }, configure, body)
     }
+
+    /// Runs an application with a journal in files, whose store can be made to fail. The first user is signed in.
+    static func runWithJournal(
+        _ body: (_ app: TestApp, _ store: FaultyTokenStore<FileTokenStore>, _ tokens: URL) async throws -> Void
+    ) async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let store = FaultyTokenStore(FileTokenStore(folder: folder.tokens))
+        let journal = FileSessionJournal(folder: folder.url.appendingPathComponent("journal"), storeName: "files")
+        try await run(1, store: { _ in store }, { $0.journal = journal }) { apps in
+            await apps[0].session.settle()
+            try await body(apps[0], store, folder.tokens)
+        }
+    }
+
+    /// The next process over a folder of tokens. As after a kill, the engine of the one before is not used again.
+    func next(over tokens: URL) -> TestApp { TestApp(backend, setup, store: FileTokenStore(folder: tokens)) }
 
     /// Runs several applications over the given stores. The first signs ada in.
     static func run(
