@@ -17,11 +17,14 @@ public struct PagedSequence<Item: Sendable, Cursor: Hashable & Sendable>: AsyncS
     /// `nil` after the last one.
     public typealias Fetch = @Sendable (Cursor?) async throws -> (items: [Item], next: Cursor?)
 
+    /// The default of the most pages of one iteration.
+    @usableFromInline static var defaultMaximumPages: Int { 100_000 }
+
     private let maximumPages: Int
     private let makeFetch: @Sendable () -> Fetch
 
     /// Creates a list. One page more than the maximum of an iteration is an error.
-    public init(maximumPages: Int = 100_000, fetch: @escaping Fetch) {
+    public init(maximumPages: Int = Self.defaultMaximumPages, fetch: @escaping Fetch) {
         self.init(maximumPages: maximumPages) { fetch }
     }
 
@@ -94,7 +97,7 @@ extension NetworkService {
     ///   another origin.
     public func pages<Item>(
         _ endpoint: Endpoint<[Item]>,
-        maximumPages: Int = 100_000,
+        maximumPages: Int = PagedSequence<Item, URL>.defaultMaximumPages,
         options: RequestOptions = RequestOptions()
     ) -> PagedSequence<Item, URL> {
         PagedSequence(maximumPages: maximumPages) { () -> PagedSequence<Item, URL>.Fetch in

@@ -13,7 +13,7 @@ extension NetworkService {
     public func lines<Value: Decodable>(
         _ endpoint: Endpoint<Value>,
         coding: JSONCoding = .standard,
-        maximumLineLength: Int = 1_024 * 1_024,
+        maximumLineLength: Int = JSONLines<Value>.defaultMaximumLineLength,
         options: RequestOptions = RequestOptions()
     ) -> JSONLines<Value> {
         var endpoint = endpoint
@@ -30,7 +30,7 @@ extension NetworkService {
         of type: Value.Type,
         query: QueryItems = [:],
         coding: JSONCoding = .standard,
-        maximumLineLength: Int = 1_024 * 1_024,
+        maximumLineLength: Int = JSONLines<Value>.defaultMaximumLineLength,
         options: RequestOptions = RequestOptions()
     ) -> JSONLines<Value> {
         let endpoint = Endpoint<Value>.get(path, query: query)
@@ -43,6 +43,9 @@ extension NetworkService {
 /// Empty lines are skipped, and the last line needs no end. A connection that is lost is an error: the response is not
 /// requested again, because a value would occur twice.
 public struct JSONLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
+    /// The default of the longest line: 1 MiB.
+    @usableFromInline static var defaultMaximumLineLength: Int { 1_024 * 1_024 }
+
     let coding: JSONCoding
     let limit: Int
     let open: @Sendable () async throws -> HTTPTransportResponse
