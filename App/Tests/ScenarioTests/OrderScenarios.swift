@@ -85,12 +85,15 @@ extension Scenarios {
                 #expect(try await network.send(.me).name == "ada")
                 let old = try Data(contentsOf: place.file)
 
-                // The first process stops before it publishes a refresh, and the second one goes on.
+                // The first process stops before it publishes a refresh; the second one, whose clock is behind, goes
+                // on.
                 let gate = late.hold(.save)
                 try await first.app.session.refresh()
                 try await gate.arrivals(atLeast: 1)
+                var setup = first.app.setup
+                setup.clock = ManualTimeSource(date: Date() - 3_600)
                 let sound = store(place)
-                let second = Owner(app: TestApp(first.app.backend, first.app.setup, store: sound), store: sound)
+                let second = Owner(app: TestApp(first.app.backend, setup, store: sound), store: sound)
                 _ = try await second.app.session.restore()
                 try await second.app.auth.logout()
                 await follower.states.first(.signedOut(.byUser))

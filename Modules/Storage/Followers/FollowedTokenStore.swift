@@ -41,7 +41,8 @@ public final class FollowedTokenStore: SharedTokenStore, SessionPublishing {
     /// - Parameters:
     ///   - store: The owner's store, which holds the refresh token.
     ///   - place: Where followers read.
-    ///   - clock: The clock that removes an expired token.
+    ///   - clock: The clock that removes a token once its lifetime has passed since this process first saw it. A token
+    ///     without a known lifetime is removed by its date.
     ///   - onFailure: Is called on any thread with each failure of a publication. It must not block.
     public init(
         _ store: any SharedTokenStore,

@@ -73,14 +73,22 @@ struct KnownExpiry: Sendable {
     let end: Duration
 
     /// `nil`: the bundle has no expiry, or one that is no date.
+    ///
+    /// A token of known lifetime counts for that time from when it is first seen. Its dates are those of the device that
+    /// received it, whose clock may be hours from this one's (G29); followers judge them by the server's clock.
     init?(_ bundle: TokenBundle, _ clock: any TimeSource) {
-        guard let expiresAt = bundle.expiresAt else { return nil }
-        // The expiry is on the server's clock, the skew that of the device which received the token.
-        let left = expiresAt.timeIntervalSince(clock.date) - bundle.clockSkew
-        guard left.isFinite, abs(left) < 1e10 else { return nil }
+        guard let left = bundle.lifetime ?? bundle.timeLeft(at: clock.date) else { return nil }
         self.bundle = bundle.withoutRefreshToken
-        end = clock.uptime + min(.seconds(left), bundle.lifetime ?? .seconds(left))
+        end = clock.uptime + left
     }
 
     func isOf(_ other: TokenBundle) -> Bool { other.withoutRefreshToken.hasSameTokens(as: bundle) }
+}
+
+extension TokenBundle {
+    /// The expiry is on the server's clock, the skew that of the device which received the token.
+    fileprivate func timeLeft(at date: Date) -> Duration? {
+        let left = expiresAt.map { $0.timeIntervalSince(date) - clockSkew }
+        return left.flatMap { $0.isFinite && abs($0) < 1e10 ? .seconds($0) : nil }
+    }
 }
