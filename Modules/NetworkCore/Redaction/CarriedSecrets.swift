@@ -52,10 +52,8 @@ extension CarriedSecrets {
                 addPair(rest)
                 if let pair = Data(base64Encoded: rest).flatMap({ String(data: $0, encoding: .utf8) }) { addPair(pair) }
             }
-            let isCookie = name == "cookie"
-            let parameter = isCookie ? /([^\s;=]+)=("[^"]*"|[^;]*)/ : /([^\s,;&="]+)\s*=\s*("[^"]*"|[^\s,;&"]+)/
-            for match in value.matches(of: parameter) {
-                add(match.2.trimmingCharacters(in: ["\""]), named: String(match.1), isHidden: true)
+            for parameter in value.parameters(ofCookie: name == "cookie") {
+                add(parameter.value, named: parameter.name, isHidden: true)
             }
         }
     }
@@ -179,6 +177,22 @@ extension String {
             let name = item.prefix { $0 != "=" }
             return (String(name).formDecoded, String(item.dropFirst(name.count + 1)).formDecoded)
         }
+    }
+
+    /// The cookies or parameters in the text, without quotes: `a=b; c="d e"`. Linear in the length of the text.
+    fileprivate func parameters(ofCookie isCookie: Bool) -> [(name: String, value: String)] {
+        func isSeparator(_ character: Character) -> Bool { character.isWhitespace || ",;&\"".contains(character) }
+        var parameters: [(name: String, value: String)] = []
+        var rest = self[...]
+        while let equals = rest.firstIndex(of: "=") {
+            let name = rest[..<equals].split(whereSeparator: isSeparator).last
+            rest = rest[equals...].dropFirst().drop(while: \.isWhitespace)
+            let quote = rest.first == "\"" ? rest.dropFirst().firstIndex(of: "\"") : nil
+            let end = quote ?? rest.firstIndex { isCookie ? $0 == ";" : isSeparator($0) } ?? rest.endIndex
+            if let name { parameters.append((String(name), rest[..<end].trimmingCharacters(in: ["\""]))) }
+            rest = rest[end...]
+        }
+        return parameters
     }
 
     /// Whether the text is so long that it is found in another one by its own value only, and never by accident.

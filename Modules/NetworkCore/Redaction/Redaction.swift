@@ -98,7 +98,7 @@ package struct Redaction: Sendable {
 
     /// A list of links (RFC 8288 §3), each without the secrets of its URL.
     private func links(_ value: String) -> String {
-        value.replacing(/<([^>]*)>/) { "<\(URL(string: String($0.output.1)).map(url) ?? Self.placeholder)>" }
+        value.replacing(/<([^<>]*)>/) { "<\(URL(string: String($0.output.1)).map(url) ?? Self.placeholder)>" }
     }
 
     /// What may be shown of the value of a header field of a response: as of a request; where secrets of the call are

@@ -60,6 +60,21 @@ struct ParserFuzzTests {
             _ = Redaction.standard.body(Data(text.utf8), contentType: "text/plain")
         },
         FuzzedParser(
+            "secrets of a request", seeds: ["Digest a=\"very-secret\", b = c; d={\"token\": \"e\"}"],
+            words: ["\"", "=", "; ", " = ", ",", ":", "token"], units: ["a", "=", "a=", "\"", "=\"", ": ", " ", "{"]
+        ) { text in
+            for name in ["Authorization", "Cookie"] {
+                var secrets = CarriedSecrets()
+                let url = try #require(URL(string: "https://host.example/"))
+                secrets.add(HTTPRequestHead(method: .get, url: url, headers: HTTPHeaders([(name, text)])))
+            }
+        },
+        FuzzedParser(
+            "shown field", seeds: ["<https://host.example/very-secret>; rel=next"],
+            words: ["<", ">", "very-secret", ";"],
+            units: ["<", ">", "<a", "; "]
+        ) { text in _ = Redaction.standard.fieldValue(text, named: "Link") },
+        FuzzedParser(
             "codes", seeds: ["NOT_FOUND", "items[0].name", String(repeating: "A-", count: 31) + "A!"],
             words: ["A-", "_", "1", "!", "]", "b."], units: ["A-", "a.", "1_", "A1-"]
         ) { text in
