@@ -160,17 +160,13 @@ extension RefreshBackendResponse {
     public static let nothing = Self(rawValue: "nothing")
 }
 
-extension RefreshBackendResponse: CaseIterable {
-    /// Every response that the contract uses.
-    public static let allCases: [Self] =
-        [tokens, nothing, emptyAccessTokenAndNewRefreshToken] + failures
-
+extension RefreshBackendResponse {
     /// The responses of which a handler makes an error.
     static let failures: [Self] =
         [
             .rejected, .ambiguous, .unavailable, .tooManyRequests, .garbage, .emptyAccessToken, .forbidden,
-            .emptyForbidden, .page, .unauthorizedPage, .forbiddenPage, .badGatewayPage, .unreachable, .lostResponse,
-        ] + allRedirects
+            .emptyForbidden, .unreachable, .lostResponse,
+        ] + pages + allRedirects
 
     private static let statusesOfPages: KeyValuePairs<Self, Int> = [
         .page: 200, .unauthorizedPage: 401, .forbiddenPage: 403, .badGatewayPage: 502,

@@ -34,9 +34,7 @@ enum TokenRefreshHandlerRules {
             let issued = try await backend.signIn()
             guard try await backend.respond(with: .emptyAccessTokenAndNewRefreshToken) else { return }
             let result: TokenRefreshResult
-            do {
-                result = try await backend.refreshed(issued)
-            } catch {
+            do { result = try await backend.refreshed(issued) } catch {
                 throw RuleBroken("it threw \(type(of: error)), and the new refresh token is lost")
             }
             try expect(result.refreshToken?.isEmpty == false, otherwise: "the new refresh token is missing")
@@ -85,11 +83,8 @@ enum TokenRefreshHandlerRules {
             for response in RefreshBackendResponse.failures {
                 let request = TokenRefreshRequest(renewing: try await backend.signIn())
                 guard let error = try await backend.error(after: response, to: request) else { continue }
-                let tokens = TokenBundle(accessToken: request.accessToken, refreshToken: request.refreshToken)
-                let key = TokenBundle(accessToken: request.idempotencyKey, refreshToken: nil)
-                if let view = leak(of: tokens, in: error) ?? leak(of: key, in: error) {
-                    throw RuleBroken("the \(view) of its error after \(response) shows a secret")
-                }
+                let secrets = [request.accessToken, request.refreshToken, request.idempotencyKey]
+                try expectHidden(secrets, in: error) { "the \($0) of its error after \(response) shows a secret" }
             }
         },
     ]
@@ -173,18 +168,13 @@ extension RefreshBackend {
 
     /// The error of the handler after a response; `nil` if the backend cannot respond so.
     func error(
-        after response: RefreshBackendResponse,
-        to request: TokenRefreshRequest? = nil
+        after response: RefreshBackendResponse, to request: TokenRefreshRequest? = nil
     ) async throws -> (any Error)? {
         let request = if let request { request } else { TokenRefreshRequest(renewing: try await signIn()) }
         guard !request.refreshToken.isEmpty else { throw RuleBroken("the backend signed in without a refresh token") }
         guard try await respond(with: response) else { return nil }
         let result: TokenRefreshResult
-        do {
-            result = try await handler.refresh(request)
-        } catch {
-            return error
-        }
+        do { result = try await handler.refresh(request) } catch { return error }
         throw RuleBroken("it returned \(result) for the response (\(response))")
     }
 

@@ -35,9 +35,7 @@ public enum SharedTokenStoreContract {
         makeEmptyStore: () async throws -> Store
     ) async throws {
         try await ContractViolation.check(
-            "SharedTokenStoreContract",
-            rules: SharedTokenStoreRules.all,
-            timeLimit: timeLimit
+            "SharedTokenStoreContract", rules: SharedTokenStoreRules.all, timeLimit: timeLimit
         ) {
             let store = try await makeEmptyStore()
             var subject = SharedStoreUnderTest(mine: store, theirs: try await reopen?(store) ?? store)

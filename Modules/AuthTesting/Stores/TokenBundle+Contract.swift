@@ -139,9 +139,10 @@ extension TokenStore {
     }
 }
 
-/// Looks for the secrets of a bundle in the descriptions and the dump of a value. Returns the description that shows a
-/// secret; `nil` if none does.
-func leak(of bundle: TokenBundle, in value: Any) -> String? {
+/// Checks that no description of a value and no dump shows a secret, and says which one does otherwise.
+func expectHidden(
+    _ secrets: [String], in value: Any, otherwise observed: (_ view: String) -> String
+) throws(RuleBroken) {
     var dumped = ""
     dump(value, to: &dumped)
     let views = [
@@ -150,7 +151,8 @@ func leak(of bundle: TokenBundle, in value: Any) -> String? {
         ("dump", dumped),
         ("localized description", (value as? any Error).map(\.localizedDescription) ?? ""),
     ]
-    return views.first { view in bundle.secrets.contains { view.1.contains($0) } }?.0
+    let leak = views.first { view in secrets.contains { view.1.contains($0) } }
+    if let leak { throw RuleBroken(observed(leak.0)) }
 }
 
 extension TokenBundle {
