@@ -54,7 +54,8 @@ enum TokenRefreshHandlerRules {
         rule("G4: a bare 401 is no rejection", failing: [.ambiguous]),
         rule("G4: a gateway's 403 is no rejection", failing: [.forbidden, .emptyForbidden]),
         rule(
-            "G4: a page of HTML is an error, and no rejection, with any status", failing: RefreshBackendResponse.pages),
+            "G4: a page of HTML is an error, and no rejection, with any status",
+            failing: RefreshBackendResponse.allPages),
         rule("G4: a failing server is no rejection", failing: [.unavailable]),
         rule("G4: too many requests are no rejection", failing: [.tooManyRequests]),
         ContractRule("G6: Retry-After reaches the engine") { backend in
@@ -72,7 +73,9 @@ enum TokenRefreshHandlerRules {
             }
         },
         ContractRule("a failure is not remembered: the next call reaches the server") { backend in
-            for response in [RefreshBackendResponse.unavailable, .unreachable, .garbage, .ambiguous, .page, .rejected] {
+            for response in [
+                RefreshBackendResponse.unavailable, .unreachable, .garbage, .ambiguous, .page(200), .rejected,
+            ] {
                 guard try await backend.error(after: response) != nil else { continue }
                 _ = try await backend.respond(with: .tokens)
                 let result = try await backend.refreshed(try await backend.signIn())

@@ -31,9 +31,7 @@ enum SharedTokenStoreRules {
         ContractRule("G13: a lease has one holder at a time; a waiter gets `busy` after its limit") { subject in
             let lease = try await subject.mine.lease(waitingAtMost: ample)
             for (name, store) in subject.views {
-                for limit in [.zero, brief] {
-                    try await expectBusy(store, waitingAtMost: limit, name)
-                }
+                for limit in [.zero, brief] { try await expectBusy(store, waitingAtMost: limit, name) }
             }
             await lease.release()
         },

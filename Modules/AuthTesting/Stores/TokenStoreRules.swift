@@ -143,10 +143,6 @@ enum TokenStoreRules {
 
 /// The error of a call; `nil` if it throws none.
 func failure(of call: () async throws -> Void) async -> (any Error)? {
-    do {
-        try await call()
-        return nil
-    } catch {
-        return error
-    }
+    do { try await call() } catch { return error }
+    return nil
 }
