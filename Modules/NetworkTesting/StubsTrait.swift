@@ -46,7 +46,7 @@ final class StubScope: Sendable {
         self.transport = transport
     }
 
-    /// Adds what a double that the test has created does at its end.
+    /// Adds an action for the end of the test.
     func atEnd(_ action: @escaping @Sendable () -> Void) {
         actionsAtEnd.withLock { $0.append(action) }
     }

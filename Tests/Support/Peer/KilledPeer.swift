@@ -243,7 +243,8 @@ struct KillTable {
     }
 
     private func violation(_ state: SessionState, former: SessionState) -> String? {
-        let (isPlain, fault) = (peer.place.kind == .plain, peer.fault)
+        let isPlain = peer.place.kind == .plain
+        let fault = peer.fault
         let isStored = peer.point != .noted && fault == .none
         switch (peer.act, state) {
         case (.signIn, .signedIn): return state == former ? "the former user is back" : nil

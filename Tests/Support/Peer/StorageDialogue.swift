@@ -20,7 +20,7 @@ struct StorageDialogue {
         }
     }
 
-    /// What a command finds; `done` for one that changes something.
+    /// Runs a command, and returns its finding, or `done`.
     private mutating func response(to line: String) async throws -> String {
         switch line {
         case "load": return try await store.load().map { "\($0.generation)" } ?? "none"
