@@ -60,12 +60,8 @@ extension SessionTombstone {
     /// The tombstones that a shared store must keep, each with its reason.
     static func unusual(of session: SessionID) -> [(what: String, tombstone: SessionTombstone)] {
         var ending = SessionEnding(
-            status: 400,
-            code: "invalid_grant",
-            requestID: "contract-request",
-            date: Date(timeIntervalSince1970: 1_900_000_000.625),
-            process: "4711-contract"
-        )
+            status: 400, code: "invalid_grant", requestID: "contract-request",
+            date: Date(timeIntervalSince1970: 1_900_000_000.625), process: "4711-contract")
         ending.challenge = "contract-challenge"
         let sighting = SessionSighting(
             session: session, date: Date(timeIntervalSince1970: 1_899_999_600), store: "contract-store",
