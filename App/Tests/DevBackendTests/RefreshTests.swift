@@ -88,7 +88,7 @@ import Testing
         let journal = backend.journal
         #expect(journal.map(\.tokenGeneration) == [nil, 0, 0, 1, 1, nil, 1, 0])
         #expect(journal.map(\.status) == [201, 200, 200, 200, 401, 401, 200, 401])
-        #expect(journal.map(\.carriedCredentials) == [false, false, true, true, true, true, false, false])
+        #expect(journal.map(\.credentialFields.isEmpty) == [true, true, false, false, false, false, true, true])
         #expect(journal.first?.method == "POST")
         #expect(journal.first?.path == "/api/v1/auth/guest/register")
     }
