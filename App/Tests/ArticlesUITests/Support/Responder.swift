@@ -7,7 +7,6 @@ final class Recorder<Value> {
 /// The double of a call: each call waits until the test responds to it, in any order.
 @MainActor
 final class Responder<Request: Sendable, Response: Sendable> {
-    /// The requests so far.
     private(set) var requests: [Request] = []
 
     /// The response to every call that the test has not responded to by its number.

@@ -72,7 +72,6 @@ struct TestClient: Sendable {
         try await register(MultipartBody.registration(name: name)).data(Received.SignedIn.self)
     }
 
-    /// Signs in with a provider's token.
     func logIn(_ provider: String = "apple", token: String) async throws -> Received.Response {
         try await post("/auth/social/login", json: #"{"provider": "\#(provider)", "token": "\#(token)"}"#)
     }
@@ -87,7 +86,6 @@ struct TestClient: Sendable {
         try await refresh(token, key: key).data(Received.TokenPair.self)
     }
 
-    /// Publishes an article.
     func create(_ token: String, title: String = "Title", key: String? = nil) async throws -> Received.Response {
         let headers = key.map { ["Idempotency-Key": $0] } ?? [:]
         let json = #"{"title": "\#(title)", "content": "Body"}"#

@@ -41,7 +41,6 @@ final class Fleet {
         return order.victim
     }
 
-    /// Kills all processes.
     func killAll() async {
         for process in running { process.kill() }
         for process in running { await process.end() }
@@ -59,7 +58,6 @@ final class Fleet {
         return counts
     }
 
-    /// Removes the failures so far.
     func removeFailures() { for process in running { process.removeFailures() } }
 
     var failures: [String] { (running + killed).flatMap(\.failures) }
