@@ -82,7 +82,7 @@ import Testing
         compose.draft = draft
         let taps = [Task { await compose.submit() }, Task { await compose.submit() }]
         await backend.creations.calls(atLeast: 1)
-        backend.creations.respond(to: 0, with: .fixture(9))
+        await backend.creations.respond(to: 0, with: .fixture(9))
         for tap in taps { await tap.value }
         #expect(backend.creations.requests.count == 1)
         #expect(published.values.count == 1)
