@@ -31,7 +31,7 @@ extension AppConfiguration {
         return URL(fileURLWithPath: "\(folder)/\(applicationName)", isDirectory: true)
     }
 
-    /// The profiles of the configuration file in the order of their names, and the one in use; `nil` is the default one.
+    /// The profiles of the configuration file, ordered by name, and the one in use; `nil` is the default one.
     ///
     /// - Throws: ``ConfigurationError``.
     public static func profiles(

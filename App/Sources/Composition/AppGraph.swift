@@ -43,8 +43,8 @@ public struct AppGraph: Sendable {
 
     /// Creates the graph. Nothing is read or sent yet.
     ///
-    /// The cache keeps responses for the session, until its end; no other graph uses it. The `observers` are notified of
-    /// every call, the refresh included, and the `observer` of the session's events, on any thread: it must not block.
+    /// The cache keeps responses for the session, until its end; no other graph uses it. All `observers` are notified
+    /// of every call, the refresh included, and `observer` of the session's events, on any thread: it must not block.
     public init(
         _ configuration: AppConfiguration,
         transport: any HTTPTransport = PlatformTransport.make(),

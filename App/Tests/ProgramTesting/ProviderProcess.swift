@@ -31,8 +31,8 @@ package struct ProviderProcess: Sendable {
 
     private let program: SpawnedProgram
 
-    /// Starts the provider with a script and its arguments, without the client's secret: the server of the strict profile
-    /// knows none. The first start installs its libraries.
+    /// Starts the provider with a script and its arguments, without the client's secret: the server of the strict
+    /// profile knows none. The first start installs its libraries.
     package init(_ path: String, _ arguments: [String] = [], isStrict: Bool = false) async throws {
         program = try await SpawnedProgram(
             URL(fileURLWithPath: path), arguments + (isStrict ? [] : ["--client-secret", secret]),

@@ -19,8 +19,8 @@ package final class ProviderLoginModel {
     private let exchange: (SocialProvider, String) async throws -> User?
     private let finish: (Result<User?, ScreenError>?) -> Void
 
-    /// `exchange` sends the token to the server; `finish` is called with the user, with the error, or with `nil` when the
-    /// user has cancelled.
+    /// `exchange` sends the token to the server; `finish` is called with the user, with the error, or with `nil` when
+    /// the user has cancelled.
     init(
         isOffered: Bool = true,
         identity: any IdentityTokenSource,

@@ -46,8 +46,8 @@ struct DemoReport: Encodable {
         return Claims.Verdict(summary: summary, claims: claims)
     }
 
-    /// Searches the output, and the page of the recording, for secrets, prints the report, the JSON object included, and
-    /// returns whether every claim holds.
+    /// Searches the output, and the page of the recording, for secrets, and prints the report, the JSON object
+    /// included. Returns whether every claim holds.
     mutating func print(on console: Console, _ recording: TrafficRecording) throws -> Bool {
         let terminal = console.terminal
         let page = recording.writesReport ? recording.page(Self.title, baseURL: baseURL, verdict) : ""

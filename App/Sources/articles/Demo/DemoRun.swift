@@ -142,8 +142,8 @@ extension DemoRun {
         return "; \(refusals.count - late) requests waited for it, \(late) were refused after it and caused no other"
     }
 
-    /// Sends all requests concurrently: every fourth for the list, the others for one article each. Returns the error of
-    /// each request; `nil` for one that succeeded.
+    /// Sends all requests concurrently: every fourth for the list, the others for one article each. Returns the error
+    /// of each request; `nil` for one that succeeded.
     private func sendRequests(_ articles: ArticleService, _ ids: [Article.ID]) async -> [(any Error)?] {
         await withTaskGroup(of: (any Error)?.self, returning: [(any Error)?].self) { group in
             for number in 0..<command.requests {
