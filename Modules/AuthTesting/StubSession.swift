@@ -17,12 +17,10 @@ import ConcurrencyPrimitives
 public final class StubSession: AuthSession, TokenProvider {
     private struct Contents {
         var state: SessionState
-        var stored: SessionState
         var tokens: TokenRefreshResult
         var generation = 0
         var calls: [Operation] = []
         var signIns: [TokenRefreshResult] = []
-        var refusals: [TokenRefusal] = []
         var scripts: [Operation: Script] = [:]
         let readers = Broadcast<SessionState>(keeping: .unbounded)
 
@@ -62,14 +60,12 @@ public final class StubSession: AuthSession, TokenProvider {
 
     private let contents: Locked<Contents>
 
-    /// Creates a session. One whose state is `unknown` turns out to be what is stored when it is read. Without a
-    /// refresh token, a refresh fails with `noRefreshToken`.
+    /// Creates a session. One whose state is `unknown` turns out to be signed out when it is read. Without a refresh
+    /// token, a refresh fails with `noRefreshToken`.
     public init(
-        _ state: SessionState = .signedIn(SessionID(rawValue: "stub")),
-        stored: SessionState = .signedOut(.never),
-        tokens: TokenRefreshResult = .fixture()
+        _ state: SessionState = .signedIn(SessionID(rawValue: "stub")), tokens: TokenRefreshResult = .fixture()
     ) {
-        contents = Locked(Contents(state: state, stored: stored, tokens: tokens))
+        contents = Locked(Contents(state: state, tokens: tokens))
     }
 
     /// The state. A test sets it as an engine would change it: each reader of ``states`` receives the new one.
@@ -88,9 +84,6 @@ public final class StubSession: AuthSession, TokenProvider {
 
     /// What the session was signed in with, in order, failed calls included.
     public var signIns: [TokenRefreshResult] { contents.withLock { $0.signIns } }
-
-    /// The refusals that asked for another token, in order, failed calls included.
-    public var refusals: [TokenRefusal] { contents.withLock { $0.refusals } }
 
     /// Makes the next calls of an operation fail: a number of them, or all until ``recover(_:)``. A sign-out that fails
     /// ends the session nevertheless, as an engine's does.
@@ -113,7 +106,7 @@ public final class StubSession: AuthSession, TokenProvider {
         contents.withLock { $0.scripts[operation] = nil }
     }
 
-    /// Reads what is stored, if the state is `unknown`.
+    /// Reads the state, which is no longer `unknown` then.
     ///
     /// - Throws: The scripted error.
     @discardableResult
@@ -180,8 +173,7 @@ public final class StubSession: AuthSession, TokenProvider {
     ///
     /// - Throws: The scripted error; `AuthenticationError` with code `sessionEnded` or `noRefreshToken`.
     public func replacement(after refusal: TokenRefusal) async throws -> SessionToken {
-        contents.withLock { $0.refusals.append(refusal) }
-        return try await perform(.replacement) { contents in
+        try await perform(.replacement) { contents in
             guard contents.state == .signedIn(refusal.token.session) else { throw AuthenticationError(.sessionEnded) }
             if contents.generation == refusal.token.generation { try contents.rotate() }
             return try contents.token()
@@ -190,8 +182,7 @@ public final class StubSession: AuthSession, TokenProvider {
 
     /// Records the call, runs its script, and then changes the session.
     private func perform<Value: Sendable>(
-        _ operation: Operation,
-        _ change: (inout Contents) throws -> Value
+        _ operation: Operation, _ change: (inout Contents) throws -> Value
     ) async throws -> Value {
         // A sign-in and a sign-out are completed.
         if ![.signIn, .stepUp, .signOut].contains(operation) { try Task.checkCancellation() }
@@ -203,7 +194,7 @@ public final class StubSession: AuthSession, TokenProvider {
         }
         try await action?(self)
         return try contents.withLock { contents in
-            if contents.state == .unknown { contents.change(to: contents.stored) }
+            if contents.state == .unknown { contents.change(to: .signedOut(.never)) }
             return try change(&contents)
         }
     }

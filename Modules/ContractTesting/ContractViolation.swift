@@ -8,7 +8,6 @@
 /// }
 /// ```
 public struct ContractViolation: Error, Sendable {
-    /// A broken rule.
     package struct BrokenRule: Sendable, Hashable {
         /// The rule, as a sentence. It does not change from run to run.
         package let name: String
@@ -16,7 +15,6 @@ public struct ContractViolation: Error, Sendable {
         /// What was observed instead.
         package let observed: String
 
-        /// Creates a broken rule.
         package init(name: String, observed: String) {
             self.name = name
             self.observed = observed
@@ -32,7 +30,6 @@ public struct ContractViolation: Error, Sendable {
     /// The broken rules, in the order of the contract. Not empty.
     package let brokenRules: [BrokenRule]
 
-    /// Creates a violation.
     package init(contract: String, subject: String, brokenRules: [BrokenRule]) {
         self.contract = contract
         self.subject = subject

@@ -46,11 +46,6 @@ public final class Gate: Sendable {
         for turn in waiting { turn.end(.success(())) }
     }
 
-    /// Closes the gate for later tasks.
-    public func close() {
-        state.withLock { $0.isOpen = false }
-    }
-
     /// Waits until a number of tasks have arrived, from the first one on.
     ///
     /// - Throws: `CancellationError` when the task is cancelled first, as the time limit of a test does.

@@ -28,7 +28,7 @@ extension StubTransport {
     /// Creates a transport whose issues fail the test.
     public convenience init(_ stubs: [Stub], file: StaticString = #filePath, line: UInt = #line) {
         self.init(stubs, file: file, line: line, onIssue: StubIssue.recordInTest)
-        StubScope.current?.add(self)
+        StubScope.current?.atEnd { [weak self] in self?.recordLeftovers() }
     }
 }
 
@@ -37,6 +37,6 @@ extension StubNetworkService {
     /// with the trait `.stubs(…)` ends, even if a task still holds the service.
     public convenience init(file: StaticString = #filePath, line: UInt = #line) {
         self.init(file: file, line: line, onIssue: StubIssue.recordInTest)
-        StubScope.current?.add(self)
+        StubScope.current?.atEnd { [weak self] in self?.recordLeftovers() }
     }
 }

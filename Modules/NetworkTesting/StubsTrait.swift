@@ -30,44 +30,30 @@ public struct StubsTrait: TestTrait, TestScoping {
         performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
         let scope = StubScope(StubTransport(stubs, file: file, line: line, onIssue: StubIssue.recordInTest))
-        defer { scope.recordLeftovers() }
-        try await StubScope.$current.withValue(scope) {
-            try await function()
-        }
+        defer { scope.end() }
+        try await StubScope.$current.withValue(scope) { try await function() }
     }
 }
-
-/// A test double that holds stubs.
-protocol StubHolder: AnyObject, Sendable {
-    func recordLeftovers()
-}
-
-extension StubTransport: StubHolder {}
-extension StubNetworkService: StubHolder {}
 
 /// The test doubles of one test.
 final class StubScope: Sendable {
-    private struct Weak: Sendable {
-        weak var holder: (any StubHolder)?
-    }
-
     @TaskLocal static var current: StubScope?
 
     let transport: StubTransport
-    private let holders: Locked<[Weak]>
+    private let actionsAtEnd = Locked<[@Sendable () -> Void]>([])
 
     init(_ transport: StubTransport) {
         self.transport = transport
-        holders = Locked([])
     }
 
-    func add(_ holder: any StubHolder) {
-        holders.withLock { $0.append(Weak(holder: holder)) }
+    /// Adds an action for the end of the test.
+    func atEnd(_ action: @escaping @Sendable () -> Void) {
+        actionsAtEnd.withLock { $0.append(action) }
     }
 
-    func recordLeftovers() {
+    func end() {
         transport.recordLeftovers()
-        for holder in holders.withLock({ $0 }).compactMap(\.holder) { holder.recordLeftovers() }
+        for action in actionsAtEnd.withLock({ $0 }) { action() }
     }
 }
 

@@ -18,6 +18,13 @@ struct ContractMutant<Subject: Alterable>: Sendable, CustomTestStringConvertible
         (self.rule, self.fault, self.alter) = (rule, fault, alter)
     }
 
+    /// A way that alters one call.
+    init<Call: Sendable>(
+        _ rule: String, by fault: String, _ call: any WritableKeyPath<Subject, Call> & Sendable, _ altered: Call
+    ) {
+        self.init(rule, by: fault) { $0[keyPath: call] = altered }
+    }
+
     func make() -> Subject {
         var subject = Subject()
         alter(&subject)

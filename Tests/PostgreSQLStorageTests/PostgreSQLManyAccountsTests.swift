@@ -59,7 +59,7 @@ struct PostgreSQLManyAccountsTests {
         init(_ connection: String, accounts: Int, isWatching: Bool) throws {
             process = try SpawnedProcess(
                 SpawnedProcess.peer,
-                ["accounts", connection, "fleet", "\(accounts)", "200", "1", isWatching ? "yes" : "no"])
+                ["accounts", connection, "fleet", "\(accounts)", isWatching ? "yes" : "no"])
         }
 
         /// Starts the refreshes, none of which may fail, and waits for their counts.

@@ -8,10 +8,6 @@ import NetworkCore
 
 extension ScreenServices {
     /// The services of the screens over the application's object graph.
-    ///
-    /// - Parameters:
-    ///   - graph: The object graph.
-    ///   - identity: Obtains the tokens of identity providers.
     package init(_ graph: AppGraph, identity: any IdentityTokenSource) {
         let services = GraphServices(graph: graph)
         self.init(

@@ -31,16 +31,11 @@ struct WebAction {
         ("/account/cancel", { $0.main?.upgrade.cancel() }),
     ]
 
-    private var login: SignInModel? {
-        if case .signIn(let login) = window.app.root { login } else { nil }
-    }
-
-    private var main: MainModel? {
-        if case .main(let main) = window.app.root { main } else { nil }
-    }
+    private var login: SignInModel? { window.app.signIn }
+    private var main: MainModel? { window.app.main }
 
     private func launchAgain() async {
-        guard case .splash(let splash) = window.app.root else { return }
+        guard let splash = window.app.splash else { return }
         await window.perform { await splash.launch() }
     }
 

@@ -9,7 +9,6 @@ import NIOCore
 struct WebContext: RequestContext {
     var coreContext: CoreRequestContextStorage
 
-    /// The port of this server.
     let port: Int
 
     init(source: ApplicationRequestContextSource) {
@@ -115,17 +114,14 @@ struct WebRoutes: Sendable {
 }
 
 extension Request {
-    /// The language of the browser.
     var language: Language { Language(accepted: headers[.acceptLanguage]) }
 }
 
 extension Response {
-    /// A page.
     init(_ html: String, status: HTTPResponse.Status = .ok) {
         self.init(Data(html.utf8), status: status, type: "text/html; charset=utf-8")
     }
 
-    /// A whole response.
     init(_ data: Data, status: HTTPResponse.Status = .ok, type: String) {
         let body = ResponseBody(byteBuffer: ByteBuffer(bytes: data))
         self.init(status: status, headers: [.contentType: type], body: body)

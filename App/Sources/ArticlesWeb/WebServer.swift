@@ -11,7 +11,6 @@ import UnixSignals
 ///
 /// The server speaks cleartext HTTP, which does not leave the computer. See ``AccessGuard`` for who may use it.
 package struct WebServer: Sendable {
-    /// The settings of a server.
     package struct Configuration: Sendable {
         /// The loopback port; 0 is any free port.
         package var port = 0

@@ -31,7 +31,6 @@ final class WebWindow {
         for task in work.values { task.cancel() }
     }
 
-    /// The screen that is shown.
     var location: Location {
         switch app.root {
         case .splash: .launch
@@ -42,18 +41,16 @@ final class WebWindow {
 
     /// Shows a screen of the session, if there is one.
     func visit(_ location: Location) {
-        guard case .main(let main) = app.root, location != self.location, case .main(let screen) = location else {
-            return
-        }
+        guard let main = app.main, location != self.location, case .main(let screen) = location else { return }
         main.path = [screen].compactMap(\.self)
     }
 
     /// Loads what the screen shows, if that was not requested yet.
     func load() async {
-        if case .splash(let splash) = app.root, splash.phase.error == nil {
+        if let splash = app.splash, splash.phase.error == nil {
             await perform { await splash.launch() }
         }
-        guard case .main(let main) = app.root else { return }
+        guard let main = app.main else { return }
         if case .article(let id)? = main.path.last {
             let model = main.article(id)
             if model.phase == .idle { await perform { await model.load() } }
@@ -91,8 +88,7 @@ final class WebWindow {
     /// The number of the session that is shown, which its forms carry: a form of another one does nothing, so that
     /// what one user has typed is not sent as the next one.
     var formNumber: Int {
-        var session: AnyHashable?
-        if case .main(let main) = app.root { session = main.session }
+        let session = app.main.map { AnyHashable($0.session) }
         if session != forms.session { forms = (session, forms.number + 1) }
         return forms.number
     }
@@ -125,10 +121,6 @@ final class WebWindow {
 
     /// The photo that is ready to be uploaded, or that of the user.
     func photo(isOfUser: Bool) -> Data? {
-        switch app.root {
-        case .signIn(let login) where !isOfUser: login.guest.photo.prepared
-        case .main(let main) where isOfUser: main.photo
-        default: nil
-        }
+        isOfUser ? app.main?.photo : app.signIn?.guest.photo.prepared
     }
 }

@@ -4,14 +4,9 @@ import NetworkCore
 import OAuth2Flows
 
 extension AppConfiguration {
-    /// Reads the configuration from flags, environment, configuration file and defaults, in this order.
+    /// Reads the configuration from flags, environment, configuration file and defaults, in this order. No other code
+    /// reads any of them.
     ///
-    /// No other code reads any of them.
-    ///
-    /// - Parameters:
-    ///   - flags: The values of the flags that are given.
-    ///   - environment: The environment.
-    /// - Returns: The configuration.
     /// - Throws: ``ConfigurationError``, which names the invalid flag, variable or key.
     public static func read(
         flags: [Setting: String] = [:],
@@ -36,10 +31,8 @@ extension AppConfiguration {
         return URL(fileURLWithPath: "\(folder)/\(applicationName)", isDirectory: true)
     }
 
-    /// The profiles of the configuration file, and the one in use.
+    /// The profiles of the configuration file, ordered by name, and the one in use; `nil` is the default one.
     ///
-    /// - Parameter environment: The environment.
-    /// - Returns: The names in their order, and the current one; `nil` is the default one.
     /// - Throws: ``ConfigurationError``.
     public static func profiles(
         environment: [String: String] = ProcessInfo.processInfo.environment
@@ -65,20 +58,12 @@ extension SettingSources {
     }
 
     fileprivate func store() throws(ConfigurationError) -> StoreChoice {
-        let path = self[.storePath]
-        switch self[.store]?.value ?? "file" {
-        case "memory":
-            return .memory
-        case "file":
-            guard let path else { return .file(folder: nil) }
-            guard !path.value.isEmpty else { throw path.error("must name a folder") }
-            return .file(folder: URL(fileURLWithPath: path.value, isDirectory: true))
-        default:
-            #if !canImport(Security)
-            if self[.store]?.value == "keyring" { return .keyring }
-            #endif
+        guard let store = StoreChoice.named[self[.store]?.value ?? "file"] else {
             throw unknown(.store, expected: "one of \(StoreChoice.names.joined(separator: ", "))")
         }
+        guard let path = self[.storePath], store == .file(folder: nil) else { return store }
+        guard !path.value.isEmpty else { throw path.error("must name a folder") }
+        return .file(folder: URL(fileURLWithPath: path.value, isDirectory: true))
     }
 
     fileprivate func refresh() throws(ConfigurationError) -> RefreshChoice {

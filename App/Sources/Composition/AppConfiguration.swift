@@ -59,7 +59,6 @@ public struct AppConfiguration: Sendable {
     /// The file of the session. `nil`: it is not in a file.
     public var file: URL? { (makeStore() as? FileTokenStore)?.file }
 
-    /// Creates the store of the session.
     func makeStore() -> any TokenStore { store.makeStore(account: account) }
 
     /// Creates the journal of the session, in another place than its store (G30). `nil`: the session ends with the
@@ -183,57 +182,4 @@ public enum RefreshChoice: Sendable, Hashable {
 
     /// By `POST oauth2/token`, as this client.
     case oauth2(OAuth2Client)
-}
-
-/// Where the session is stored.
-public enum StoreChoice: Sendable, Hashable {
-    /// In a file of this user, in a folder; `nil` is the system's usual one.
-    case file(folder: URL?)
-
-    /// In memory, for the lifetime of the process.
-    case memory
-
-    #if canImport(Security)
-    /// In the Keychain, in an item of this service and access group; `nil` is the program's own group.
-    case keychain(service: String, accessGroup: String?)
-    #else
-    /// In the desktop's keyring.
-    case keyring
-    #endif
-
-    /// Creates the journal of one session.
-    func makeJournal(in journals: URL?, account: String) -> FileSessionJournal? {
-        let application = AppConfiguration.applicationName
-        switch self {
-        case .file(let folder):
-            let tokens = folder ?? FileTokenStore(application: application).file.deletingLastPathComponent()
-            if let journals { return FileSessionJournal(folder: journals, account: account, storeName: tokens.path) }
-            return FileSessionJournal(
-                application: application, account: account, storeName: tokens.path, apartFrom: tokens)
-        case .memory: return nil
-        #if canImport(Security)
-        case .keychain:
-            return FileSessionJournal(application: application, account: account, storeName: "the Keychain")
-        #else
-        case .keyring:
-            return FileSessionJournal(application: application, account: account, storeName: "the keyring")
-        #endif
-        }
-    }
-
-    /// Creates the store of one session.
-    func makeStore(account: String) -> any TokenStore {
-        switch self {
-        case .file(let folder?): return FileTokenStore(folder: folder, account: account)
-        case .file(nil): return FileTokenStore(application: AppConfiguration.applicationName, account: account)
-        case .memory: return MemoryTokenStore()
-        #if canImport(Security)
-        case .keychain(let service, let group):
-            return Self.keychainStore(service: service, account: account, accessGroup: group)
-        #else
-        case .keyring:
-            return SecretServiceTokenStore(application: AppConfiguration.applicationName, account: account)
-        #endif
-        }
-    }
 }

@@ -43,16 +43,11 @@ public struct AppGraph: Sendable {
 
     /// Creates the graph. Nothing is read or sent yet.
     ///
-    /// - Parameters:
-    ///   - configuration: The configuration.
-    ///   - transport: Performs the exchanges.
-    ///   - cache: Keeps responses for the session, until its end. No other graph uses it.
-    ///   - policy: The times and limits of the session.
-    ///   - observers: Are notified of every call, the refresh included.
-    ///   - observer: Is notified of the session's events, on any thread. It must not block.
+    /// The cache keeps responses for the session, until its end; no other graph uses it. All `observers` are notified
+    /// of every call, the refresh included, and `observer` of the session's events, on any thread: it must not block.
     public init(
         _ configuration: AppConfiguration,
-        transport: any HTTPTransport = PlatformTransport(),
+        transport: any HTTPTransport = PlatformTransport.make(),
         cache: ResponseCache? = nil,
         policy: TokenRefreshPolicy = TokenRefreshPolicy(),
         observers: [any NetworkObserver] = [],
@@ -120,13 +115,13 @@ public struct AppGraph: Sendable {
     /// Waits until the background work has ended: a refresh, a write to the store, a revocation. If no user is signed
     /// in then, the responses that are kept of sessions are deleted, also those of an earlier process.
     ///
-    /// A refresh that takes longer continues at the next start: the store holds its intent, unless it is in memory.
+    /// It waits for ten seconds at most. A refresh that takes longer continues at the next start: the store holds its
+    /// intent, unless it is in memory.
     ///
-    /// - Parameter limit: The longest time to wait.
     /// - Throws: `AuthenticationError` with code `storeUnavailable` when the tokens of a session that has expired could
     ///   not be deleted.
-    public func settle(within limit: Duration = .seconds(10)) async throws {
-        await coordinator.settle(within: limit)
+    public func settle() async throws {
+        await coordinator.settle(within: .seconds(10))
         let status = coordinator.status
         if case .signedOut = status.state { deleteStoredResponses() }
         guard case .signedOut(.expired) = status.state, !status.isStored else { return }
@@ -140,22 +135,21 @@ public struct AppGraph: Sendable {
         (cache ?? configuration.existingCache)?.deleteResponsesOfSessions()
     }
 
-    /// Waits as ``settle(within:)`` does, and then closes the connections. Call it before the program ends.
+    /// Waits as ``settle()`` does, and then closes the connections. Call it before the program ends.
     ///
-    /// The order matters: a refresh or a revocation that is under way needs its connection. A transport other than
-    /// ``PlatformTransport`` stays as it is.
+    /// The order matters: a refresh or a revocation that is under way needs its connection. A transport other than that
+    /// of ``PlatformTransport`` stays as it is.
     ///
-    /// - Parameter limit: The longest time to wait for the background work.
-    /// - Throws: What ``settle(within:)`` throws, after the connections were closed.
-    public func shutdown(within limit: Duration = .seconds(10)) async throws {
+    /// - Throws: What ``settle()`` throws, after the connections were closed.
+    public func shutdown() async throws {
         let outcome: Result<Void, any Error>
         do {
-            outcome = .success(try await settle(within: limit))
+            outcome = .success(try await settle())
         } catch {
             outcome = .failure(error)
         }
         await deletion?.end()
-        await (transport as? PlatformTransport)?.shutdown()
+        await PlatformTransport.shutdown(transport)
         try outcome.get()
     }
 
@@ -186,14 +180,8 @@ private final class ResponseDeletion: Sendable {
 
 /// The state of the session for a status command or a support screen, without tokens (G24).
 public struct SessionReport: Sendable, Hashable {
-    /// The state.
-    public let state: SessionState
-
     /// The access token's expiry, on the server's clock. `nil`: not known.
     public let expiresAt: Date?
-
-    /// Whether there is a refresh token.
-    public let isRefreshable: Bool
 
     /// The end of the last session. `nil`: not known, or there was no session.
     public let lastEnding: SignOutReason?
@@ -217,9 +205,7 @@ public struct SessionReport: Sendable, Hashable {
     public let leaseHolder: LeaseHolder?
 
     init(_ status: SessionStatus) {
-        state = status.state
         expiresAt = status.expiresAt
-        isRefreshable = status.isRefreshable
         lastEnding = status.lastEnding == .never ? nil : status.lastEnding
         refreshFailure = status.lastFailure
         userAction = status.userAction

@@ -19,9 +19,9 @@ struct ConfigurationFile {
 
     /// Reads the file that the environment names, or the default one, which may be missing.
     static func find(environment: [String: String]) throws(ConfigurationError) -> ConfigurationFile? {
-        if let path = environment[variable], !path.isEmpty { return try ConfigurationFile(path: path) }
         let path = location(environment: environment)
-        return FileManager.default.fileExists(atPath: path) ? try ConfigurationFile(path: path) : nil
+        let mustExist = environment[variable]?.isEmpty == false
+        return mustExist || FileManager.default.fileExists(atPath: path) ? try ConfigurationFile(path: path) : nil
     }
 
     /// The path of the file, whether it exists or not: the one that the environment names, or that in the configuration

@@ -9,7 +9,6 @@ struct SettingSources {
         let source: String
         var isFlag = false
 
-        /// The error for an invalid value.
         func error(_ text: String) -> ConfigurationError {
             ConfigurationError("\(source) \(text)", isUsage: isFlag)
         }
@@ -30,7 +29,6 @@ struct SettingSources {
         profile = try self[.profile].flatMap { found throws(ConfigurationError) in try selected(found) }
     }
 
-    /// The profiles of the configuration file.
     var profiles: [ProfileName] { file.map { Array($0.profiles.keys) } ?? [] }
 
     /// Whether the file's secret of a client is for the server that is used: the file names no other one beside it. A

@@ -37,29 +37,14 @@ extension DevBackend {
         /// Creates the dialect of numbers, envelopes, bearer tokens, and 401 for an expired token.
         public init() {}
 
-        /// Plain JSON, with the absolute expiry of each access token.
-        public static let plainWithExpiry = Dialect {
-            $0.wrapsResponses = false
-            $0.sendsExpiry = true
-        }
-
-        /// Identifiers are strings.
-        public static let textIdentifiers = Dialect { $0.identifiers = .text }
-
-        /// An expired access token gets 419.
-        public static let timeoutStatus = Dialect { $0.expiredTokenStatus = .authenticationTimeout }
-
         /// Tokens are in the header fields `accessToken` and `refreshToken`, and a refresh needs both.
-        public static let tokenFields = Dialect {
-            $0.accessTokenField = "accessToken"
-            $0.refreshTokenField = "refreshToken"
-            $0.refreshNeedsAccessToken = true
-        }
-
-        private init(_ configure: (inout Dialect) -> Void) {
-            self.init()
-            configure(&self)
-        }
+        public static let tokenFields: Dialect = {
+            var dialect = Dialect()
+            dialect.accessTokenField = "accessToken"
+            dialect.refreshTokenField = "refreshToken"
+            dialect.refreshNeedsAccessToken = true
+            return dialect
+        }()
     }
 
     /// The status of the response to an expired access token. An invalid or revoked one always gets 401.
@@ -101,10 +86,6 @@ extension CodingUserInfoKey {
 /// An identifier in a response, written as the dialect says.
 struct PublicID: Encodable, Sendable, Hashable {
     let number: Int64
-
-    init(_ number: Int64) {
-        self.number = number
-    }
 
     func encode(to encoder: any Encoder) throws {
         var value = encoder.singleValueContainer()

@@ -5,14 +5,6 @@ import UnixSignals
 ///
 /// Any number of servers can run in one process, each on its own port: a second one can be "another origin". All
 /// members can be used from any thread.
-///
-///     try await DevBackend.withServer { backend in
-///         let gate = backend.hold("POST", "/auth/refresh")
-///         …
-///         await gate.arrivals(1)
-///         gate.open()
-///         #expect(backend.statistics.refreshes.committed == 1)
-///     }
 public final class DevBackend: Sendable {
     /// The configuration that the server was started with.
     public let configuration: Configuration

@@ -13,19 +13,15 @@ package enum MultipartParser {
     package enum Failure: Error, Hashable {
         /// The Content-Type names no boundary, or one that RFC 2046 §5.1.1 does not allow.
         case invalidBoundary
-        /// The opening delimiter is missing.
         case missingOpening
         /// The body ends inside a part, or without its closing delimiter.
         case truncated
         /// A delimiter is followed by something that is neither a line end nor `--`.
         case malformedDelimiter
-        /// A part's header fields cannot be read.
         case malformedHeader
-        /// A part's header fields exceed the limit.
         case headerTooLarge
         /// A part has no `form-data` disposition with a name.
         case missingName
-        /// There are more parts than the limit.
         case tooManyParts
     }
 

@@ -2,9 +2,7 @@ package import Foundation
 
 /// One part of a multipart/form-data body (RFC 7578 §4).
 package struct MultipartPart: Sendable, Hashable {
-    /// Its header fields.
     package let header: MultipartHeader
-    /// Its content.
     package let content: Data
 }
 

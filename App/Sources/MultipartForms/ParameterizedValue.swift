@@ -8,9 +8,7 @@ package struct ParameterizedValue: Sendable, Hashable {
     /// The parameters, by their lower-case names.
     package let parameters: [String: String]
 
-    /// Reads a field value.
-    ///
-    /// - Returns: nil when a parameter has no name or no `=`, occurs twice, or its quotes do not close.
+    /// Fails when a parameter has no name or no `=`, occurs twice, or its quotes do not close.
     package init?(_ text: String) {
         var rest = text[...]
         value = rest.take { $0 != ";" }.trimmed()

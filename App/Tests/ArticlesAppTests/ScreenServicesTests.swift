@@ -15,25 +15,10 @@ import Testing
         func token(for provider: SocialProvider) async throws -> String { "fixture-identity" }
     }
 
-    private struct UserBody: Encodable, Sendable {
-        let id = 1
-        let name = "Ada"
-    }
-
-    private struct SignedInBody: Encodable, Sendable {
-        let user = UserBody()
-        let accessToken = "fixture-access"
-        let refreshToken = "fixture-refresh"
-    }
-
-    private struct ArticleBody: Encodable, Sendable {
-        let id = 9
-        let title = "Title"
-        let content = "Text"
-        let author = UserBody()
-        let createdAt = "2026-01-01T00:00:00Z"
-        let updatedAt = "2026-01-01T00:00:00Z"
-    }
+    private static let user = #"{"id":1,"name":"Ada"}"#
+    private static let article = #"{"id":9,"title":"Title","content":"Text","author":\#(user)}"#
+    private static let signedIn = StubResponse.data(
+        #"{"user":\#(user),"accessToken":"fixture-access","refreshToken":"fixture-refresh"}"#)
 
     private func services(_ transport: StubTransport) throws -> ScreenServices {
         let url = try #require(URL(string: "https://api.example.com/api/v1"))
@@ -43,7 +28,7 @@ import Testing
     }
 
     @Test func `a guest signs in, and the progress of the upload reaches its end`() async throws {
-        let services = try services(StubTransport(.post("auth/guest/register") ~> .data(SignedInBody())))
+        let services = try services(StubTransport(.post("auth/guest/register") ~> Self.signedIn))
         let (parts, progress) = AsyncStream.makeStream(of: Double.self)
         let user = try await services.logins.registerGuest(name: "Ada", photo: Data("photo".utf8)) {
             progress.yield($0)
@@ -59,9 +44,9 @@ import Testing
 
     @Test func `a second attempt to publish has the key of the first`() async throws {
         let transport = StubTransport(
-            .post("auth/social/login") ~> .data(SignedInBody()),
+            .post("auth/social/login") ~> Self.signedIn,
             .post("articles") ~> .error(422, code: "REFUSED", message: "The title is too long."),
-            .post("articles") ~> .data(ArticleBody()))
+            .post("articles") ~> .data(Self.article))
         let services = try services(transport)
         _ = try await services.logins.signIn(.apple, token: "fixture-identity")
         let draft = ArticleDraft(title: "Title", content: "Text")
@@ -86,7 +71,8 @@ import Testing
 
 extension StubResponse {
     /// A value as the server wraps it.
-    fileprivate static func data(_ value: some Encodable & Sendable) -> StubResponse {
-        .json(ResponseEnvelope(data: value))
+    fileprivate static func data(_ json: String) -> StubResponse {
+        let body = Data(#"{"success":true,"data":\#(json)}"#.utf8)
+        return .status(200, headers: ["Content-Type": "application/json"], body: body)
     }
 }

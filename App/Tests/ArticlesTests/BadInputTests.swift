@@ -77,8 +77,9 @@ import Testing
         #expect(run.status == 69)
     }
 
-    @Test func `an invalid configuration file is named`() async throws {
+    @Test(arguments: [["list"], ["profile", "list"]])
+    func `an invalid configuration file is named`(_ command: [String]) async throws {
         let file = try home.file("wrong.json", Data("{".utf8))
-        try await home.run(["list"], ["ARTICLES_CONFIG": file]).expectError(78, "wrong.json is not a JSON object")
+        try await home.run(command, ["ARTICLES_CONFIG": file]).expectError(78, "wrong.json is not a JSON object")
     }
 }

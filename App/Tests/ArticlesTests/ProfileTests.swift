@@ -67,15 +67,4 @@ import Testing
             }
         }
     }
-
-    @Test(arguments: [
-        #"{"profiles": []}"#, #"{"profiles": {"a": 1}}"#, #"{"profiles": {"../a": {}}}"#,
-        #"{"profiles": {"default": {}}}"#,
-        #"{"profiles": {"a": {"profile": "a"}}}"#, #"{"profiles": {"a": {"profiles": {}}}}"#,
-        #"{"profiles": {"a": {"store": {}}}}"#, #"{"profile": "b", "profiles": {"a": {}}}"#,
-    ])
-    func `an invalid section is named`(_ file: String) async throws {
-        try home.configure(file)
-        try await home.run(["profile", "list"]).expectError(78, "config.json")
-    }
 }

@@ -7,7 +7,6 @@ import Testing
 
 /// Sign-in, articles and sign-out, with processes of `articles` against a server.
 @Suite(.home, .timeLimit(.minutes(20))) struct SessionCommandTests {
-    /// Runs the program against a server.
     private func articles(_ arguments: String...) async throws -> SpawnedProgram.Result {
         try await home.run(arguments + base)
     }
@@ -17,7 +16,6 @@ import Testing
         try #require(backend.journal.last { $0.path.hasSuffix("/auth/refresh") }).requestID
     }
 
-    /// Signs in as a guest.
     private func signIn() async throws -> SpawnedProgram.Result {
         let photo = try home.file("photo.jpg", Pictures.valid())
         return try await articles("login", "guest", "--name", "Ada", "--photo", photo, "--json")

@@ -121,17 +121,3 @@ import Testing
         #expect(backend.pages.requests.isEmpty)
     }
 }
-
-extension AppModel {
-    var splash: SplashModel? {
-        if case .splash(let model) = root { model } else { nil }
-    }
-
-    var signIn: SignInModel? {
-        if case .signIn(let model) = root { model } else { nil }
-    }
-
-    var main: MainModel? {
-        if case .main(let model) = root { model } else { nil }
-    }
-}

@@ -102,7 +102,7 @@ import Testing
     @Test func `pages without articles are passed over`() async {
         await load(.fixture(1...1, next: "a"))
         let more = await backend.pages.called { await list.loadMore() }
-        backend.pages.respond(to: 1, with: Page(items: [], nextCursor: .init(rawValue: "b")))
+        await backend.pages.respond(to: 1, with: Page(items: [], nextCursor: .init(rawValue: "b")))
         await backend.pages.calls(atLeast: 3)
         await backend.pages.respond(to: 2, with: .fixture(2...2), ending: more)
         #expect(list.articles.count == 2)

@@ -76,7 +76,7 @@ import Testing
         let refresh = await backend.pages.called { await main.list.refresh() }
         let read = await backend.reads.called { await main.article(.fixture(1)).load() }
         backend.session.setSilently(.signedOut(.expired()))
-        backend.pages.fail(1, with: ScreenError.ended)
+        await backend.pages.fail(1, with: ScreenError.ended)
         await backend.reads.fail(0, with: ScreenError.ended, ending: refresh)
         await read.value
         #expect(app.alert != nil)

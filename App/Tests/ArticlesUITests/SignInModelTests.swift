@@ -86,7 +86,7 @@ import Testing
         let taps = [Task { await guest.submit() }, Task { await guest.submit() }]
         await backend.registrations.calls(atLeast: 1)
         let other = Task { await social.signIn(with: .apple) }
-        backend.registrations.respond(to: 0, with: .ada)
+        await backend.registrations.respond(to: 0, with: .ada)
         for tap in taps + [other] { await tap.value }
         #expect(backend.registrations.requests.count == 1)
         #expect(backend.tokens.requests.isEmpty)
@@ -130,7 +130,7 @@ import Testing
         let tap = await backend.tokens.called { await social.signIn(with: .kakao) }
         #expect(social.phase == .loading)
         #expect(social.provider == .kakao)
-        backend.tokens.respond(to: 0, with: "fixture")
+        await backend.tokens.respond(to: 0, with: "fixture")
         await backend.logins.calls(atLeast: 1)
         await backend.logins.respond(to: 0, with: .grace, ending: tap)
         #expect(finished.values == [.grace])
@@ -157,7 +157,7 @@ import Testing
     @Test func `two taps on a provider make one call`() async {
         let taps = [Task { await social.signIn(with: .apple) }, Task { await social.signIn(with: .kakao) }]
         await backend.tokens.calls(atLeast: 1)
-        backend.tokens.fail(0, with: ScreenError.offline)
+        await backend.tokens.fail(0, with: ScreenError.offline)
         for tap in taps { await tap.value }
         #expect(backend.tokens.requests == [.apple])
     }

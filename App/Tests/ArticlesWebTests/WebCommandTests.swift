@@ -24,7 +24,6 @@ import Testing
         return browser
     }
 
-    /// The responses that are stored in a home folder.
     private func responses(in folder: TemporaryFolder) -> [String] {
         let cache = folder.url.appending(path: "cache/articles").path
         let found = FileManager.default.enumerator(atPath: cache)?.compactMap { $0 as? String } ?? []

@@ -75,9 +75,9 @@ import TokenRefresh
         configuration.store = .memory
         let (events, event) = AsyncStream.makeStream(of: SessionEvent.self)
         let graph = AppGraph(configuration, transport: StubTransport.server(), observer: { event.yield($0) })
-        #expect(graph.report.state == .unknown)
+        #expect(graph.session.state == .unknown)
         try await graph.session.signIn(tokens)
-        #expect(graph.report.isRefreshable && graph.report.lastEnding == nil)
+        #expect(graph.report.lastEnding == nil)
         try await graph.session.signOut()
         try await graph.settle()
         #expect(graph.report.lastEnding == .byUser)

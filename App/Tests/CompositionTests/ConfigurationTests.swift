@@ -111,6 +111,13 @@ import Testing
     @Test(arguments: [
         (#"{"stor":"file"}"#, #"the key "stor""#), ("{", "is not a JSON object"),
         (#"{"store":[]}"#, "is not a JSON object"), (#"{"store":"nope"}"#, #""store" in"#),
+        (#"{"profiles": []}"#, "is not a JSON object"), (#"{"profiles": {"a": 1}}"#, "the profile a in"),
+        (#"{"profiles": {"../a": {}}}"#, #"the profile "../a" in"#),
+        (#"{"profiles": {"default": {}}}"#, #"the profile "default" in"#),
+        (#"{"profiles": {"a": {"profile": "a"}}}"#, "the profile a in"),
+        (#"{"profiles": {"a": {"profiles": {}}}}"#, #"the key "profiles" in"#),
+        (#"{"profiles": {"a": {"store": {}}}}"#, #""store" in"#),
+        (#"{"profile": "b", "profiles": {"a": {}}}"#, "names the profile b"),
     ])
     func `an invalid configuration file is named in one line`(_ file: String, _ words: String) throws {
         let environment = try environment(file)

@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test(.clockedServer { $0.accessTokenLifetime = .seconds(60) })
+    @Test(.server(hasClock: true) { $0.accessTokenLifetime = .seconds(60) })
     func `a token expires on time, with a challenge`() async throws {
         let token = try await client.signIn().accessToken
         clock.advance(by: .seconds(59))
@@ -44,7 +44,7 @@ import Testing
         #expect(try await client.get("/articles", token: bystander.accessToken).status == 200)
     }
 
-    @Test(.clockedServer)
+    @Test(.server(hasClock: true))
     func `an unknown provider, and a token that one did not issue for this server, are refused`() async throws {
         let issuer = DevelopmentProvider()
         let otherIssuer = DevelopmentProvider(signingKey: Data("another key, not that of the server".utf8))

@@ -5,7 +5,7 @@ import ProgramTesting
 import Testing
 
 @Suite(.hangLimit) struct EnvelopeTests {
-    @Test(.clockedServer) func `every response is an envelope with the request's identifier`() async throws {
+    @Test(.server(hasClock: true)) func `every response is an envelope with the request's identifier`() async throws {
         let token = try await client.signIn().accessToken
         let response = try await client.get(
             "/articles?limit=1", token: token, headers: ["X-Request-Id": "app-1.2_3"])

@@ -2,7 +2,6 @@ package import Foundation
 
 /// The OAuth 2 provider of `App/Tests/Endurance/provider`, as a process of its own.
 package struct ProviderProcess: Sendable {
-    /// Why the provider cannot be used.
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
 
@@ -12,17 +11,10 @@ package struct ProviderProcess: Sendable {
     }
 
     private struct Start: Decodable {
-        private enum CodingKeys: String, CodingKey {
-            case issuer
-            case resourceServer = "resource_server"
-            case client = "client_id"
-            case key = "client_key"
-        }
-
         let issuer: URL
-        let resourceServer: URL?
-        let client: String
-        let key: String
+        let resource_server: URL?
+        let client_id: String
+        let client_key: String
     }
 
     package let issuer: URL
@@ -39,13 +31,8 @@ package struct ProviderProcess: Sendable {
 
     private let program: SpawnedProgram
 
-    /// Starts the provider. The first start installs its libraries.
-    ///
-    /// - Parameters:
-    ///   - path: The script that starts it.
-    ///   - arguments: Its arguments, without the client's secret.
-    ///   - isStrict: Whether it is the server of the strict profile, which knows no secret.
-    /// - Throws: ``Failure`` when it does not start.
+    /// Starts the provider with a script and its arguments, without the client's secret: the server of the strict
+    /// profile knows none. The first start installs its libraries.
     package init(_ path: String, _ arguments: [String] = [], isStrict: Bool = false) async throws {
         program = try await SpawnedProgram(
             URL(fileURLWithPath: path), arguments + (isStrict ? [] : ["--client-secret", secret]),
@@ -56,11 +43,10 @@ package struct ProviderProcess: Sendable {
             throw Failure("the provider did not start; see App/Tests/Endurance/provider/README.md")
         }
         issuer = start.issuer
-        resourceServer = start.resourceServer ?? start.issuer
-        client = start.client
-        key = start.key
+        resourceServer = start.resource_server ?? start.issuer
+        client = start.client_id
+        key = start.client_key
     }
 
-    /// Ends the provider.
     package func stop() { program.kill(SIGTERM) }
 }

@@ -9,19 +9,16 @@ package struct RawConnection: Sendable {
     private let received: AsyncStream<Data>
     private let rest = NIOLockedValueBox(Data())
 
-    /// Connects to a server on this machine.
-    package static func open(host: String = "127.0.0.1", port: Int) async throws -> RawConnection {
+    package static func open(port: Int) async throws -> RawConnection {
         let (received, continuation) = AsyncStream<Data>.makeStream()
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelInitializer { channel in channel.pipeline.addHandler(Receiver(continuation)) }
-            .connect(host: host, port: port).get()
+            .connect(host: "127.0.0.1", port: port).get()
         return RawConnection(channel: channel, received: received)
     }
 
     /// Sends text unchanged. The line ends of HTTP are CRLF.
-    package func send(_ text: String) async throws {
-        try await channel.writeAndFlush(ByteBuffer(string: text))
-    }
+    package func send(_ text: String) async throws { try await send(Data(text.utf8)) }
 
     /// Sends bytes unchanged.
     package func send(_ data: Data) async throws {
@@ -54,7 +51,6 @@ package struct RawConnection: Sendable {
         await received.reduce(into: rest.withLockedValue { $0 }) { $0 += $1 }
     }
 
-    /// Closes the connection.
     package func close() async throws {
         try await channel.close()
     }

@@ -24,18 +24,11 @@ package final class SpawnedProgram: Sendable {
     /// The lines on standard output. One loop at a time can read them.
     package let lines: AsyncStream<String>
 
-    /// The process.
     package let identifier: Int32
 
     private let completion: Task<Result, Never>
 
-    /// Starts a program with an empty standard input.
-    ///
-    /// - Parameters:
-    ///   - program: The executable.
-    ///   - arguments: Its arguments.
-    ///   - environment: Its complete environment.
-    /// - Throws: `SubprocessError` when the program cannot be started.
+    /// Starts a program with an empty standard input, and nothing else in its environment.
     package init(_ program: URL, _ arguments: [String], environment: [String: String]) async throws {
         let (lines, line) = AsyncStream<String>.makeStream()
         let (starts, start) = AsyncThrowingStream<Int32, any Error>.makeStream()
@@ -78,17 +71,13 @@ package final class SpawnedProgram: Sendable {
         }
     }
 
-    /// Waits until the program has printed a line, or has closed its standard output.
-    ///
-    /// - Parameter line: The line; `nil` for any.
+    /// Waits until the program has printed a line, `nil` for any, or has closed its standard output.
     package func waitForLine(_ line: String? = nil) async {
         for await printed in lines where line == nil || printed == line { return }
     }
 
-    /// Waits until the program has printed one of several lines.
-    ///
-    /// - Parameter expected: The lines.
-    /// - Returns: The line; `nil` when the program has closed its standard output before.
+    /// Waits until the program has printed one of several lines, and returns it; `nil` when the program has closed its
+    /// standard output before.
     package func waitForLine(among expected: Set<String>) async -> String? {
         await lines.first { expected.contains($0) }
     }
@@ -118,7 +107,6 @@ package final class SpawnedProgram: Sendable {
         return candidates.first { FileManager.default.isExecutableFile(atPath: $0.path) } ?? candidates[0]
     }
 
-    /// Reads a stream to its end.
     private static func text(
         of output: SubprocessOutputSequence, lines: AsyncStream<String>.Continuation
     ) async throws -> String {

@@ -11,7 +11,6 @@ final class RunningProvider: Sendable {
     /// The program that starts it: `make test-provider` sets the variable, and without it the tests are skipped.
     static let program = ProcessInfo.processInfo.environment["PROVIDER"]
 
-    /// How a client authenticates at the provider.
     enum Authentication: String, CaseIterable, Sendable { case none, body, basic, key }
 
     let network: NetworkClient
@@ -70,7 +69,6 @@ final class RunningProvider: Sendable {
         #expect(try await network.send(call).decision == decision)
     }
 
-    /// Whether the provider accepts an access token.
     func accepts(_ accessToken: String) async throws -> Bool {
         do {
             let call = Endpoint<Resource>.get("resource").withoutAuthentication().format(.json)

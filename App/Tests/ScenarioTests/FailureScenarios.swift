@@ -78,10 +78,7 @@ extension Scenarios {
                 #expect(try await app.store.load() == nil)
 
                 let response = try #require(app.backend.journal.last { $0.path.hasSuffix("/auth/refresh") })
-                guard case .expired(let ending)? = app.session.status.lastEnding else {
-                    Issue.record("\(String(describing: app.session.status.lastEnding))")
-                    return
-                }
+                let ending = try #require(app.session.status.lastEnding?.ending)
                 #expect(ending.status == 401)
                 #expect(ending.code == "SESSION_REVOKED")
                 #expect(ending.requestID == response.requestID)

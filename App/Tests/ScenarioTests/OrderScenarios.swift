@@ -159,7 +159,6 @@ extension Scenarios {
 }
 
 extension AsyncStream<SessionState> {
-    /// Waits for a state.
     fileprivate func first(_ state: SessionState) async { _ = await first { $0 == state } }
 }
 
@@ -168,7 +167,6 @@ extension SessionState {
 }
 
 extension Range<Int> {
-    /// All orders of the numbers.
     fileprivate var orders: [[Int]] {
         reduce([[]]) { orders, number in
             orders.flatMap { order in (0...order.count).map { Array(order[..<$0]) + [number] + order[$0...] } }

@@ -79,10 +79,7 @@ extension Scenarios {
                 #expect(backend.statistics.refreshes == .init(received: 2, committed: 1, reuseDetected: 1))
 
                 let next = apps[0].next(over: folder.tokens)
-                guard case .signedOut(.expired(let ending)) = try await next.session.restore() else {
-                    Issue.record("\(next.session.state)")
-                    return
-                }
+                let ending = try #require(try await next.session.restore().ending)
                 #expect(ending.status == 401 && ending.code == "REFRESH_TOKEN_REUSED")
             }
         }

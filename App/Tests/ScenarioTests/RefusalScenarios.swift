@@ -22,7 +22,7 @@ extension Scenarios {
         @Test(arguments: [1, 20])
         func `S8: every response is 401: one refresh, then unauthorized`(count: Int) async throws {
             try await TestApp.run({ $0.clock = ManualTimeSource() }) { app in
-                app.backend.faults = .refusingAccessTokens(at: "/articles/*")
+                app.backend.faults = FaultPlan([FaultRule(nil, "/articles/*", .refuseToken)])
                 await app.sendAll(count).expectAll(failWith: .unauthorized)
                 #expect(app.backend.statistics.refreshes.received == 1)
                 #expect(app.refusals <= 2 * count)
@@ -42,7 +42,7 @@ extension Scenarios {
             let clock = ManualTimeSource()
             try await TestApp.run(processes: processes, { $0.clock = clock }) { apps in
                 let backend = apps[0].backend
-                backend.faults = .refusingAccessTokens(at: "/articles/1")
+                backend.faults = FaultPlan([FaultRule(nil, "/articles/1", .refuseToken)])
                 for app in apps {
                     await app.sendAll(20) { _ in .article(1) }.expectAll(failWith: .unauthorized)
                     await app.sendAll(20) { _ in .me }.expectSuccess()

@@ -33,7 +33,6 @@ import Testing
             return ProcessInfo.processInfo.environment.merging(own) { $1 }
         }
 
-        /// Starts a program, and waits for its end.
         func run(_ program: String, _ arguments: [String]) async throws -> SpawnedProgram.Result {
             let url = SpawnedProgram.executable(program)
             return try await SpawnedProgram(url, arguments, environment: environment).result

@@ -9,8 +9,7 @@ public import Tracing
 /// ```swift
 /// let tracing = TracingBridge()
 /// let client = NetworkClient(
-///     baseURL: url, transport: transport, interceptors: [RetryPolicy(), tracing], observers: [tracing]
-/// )
+///     baseURL: url, transport: transport, interceptors: [RetryPolicy(), tracing], observers: [tracing])
 /// ```
 ///
 /// As an interceptor it starts the span, a child of the task's `ServiceContext`, and has the tracer write its context

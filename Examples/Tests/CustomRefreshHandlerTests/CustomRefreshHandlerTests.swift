@@ -9,6 +9,12 @@ import NetworkTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(20))) struct CustomRefreshHandlerTests {
+    private func renewed(over transport: StubTransport) async throws -> TokenRefreshResult {
+        let url = try #require(URL(string: "https://acme.example.com"))
+        let handler = AcmeTokenRefreshHandler(network: NetworkClient(baseURL: url, transport: transport))
+        return try await handler.refresh(TokenRefreshRequest(refreshToken: "renewal-0"))
+    }
+
     @Test func `the handler keeps the contract`() async throws {
         try await TokenRefreshHandlerContract.check(.acme) { url in
             AcmeTokenRefreshHandler(network: NetworkClient(baseURL: url, transport: AsyncHTTPClientTransport()))
@@ -17,9 +23,7 @@ import Testing
 
     @Test(.stubs(.post("keys/renew") ~> .json(["keys": Keys(door: "door-1", renewal: "renewal-1", minutes: 15)])))
     func `the lifetime is in minutes`() async throws {
-        let url = try #require(URL(string: "https://acme.example.com"))
-        let handler = AcmeTokenRefreshHandler(network: NetworkClient(baseURL: url, transport: StubTransport.current))
-        let tokens = try await handler.refresh(TokenRefreshRequest(refreshToken: "renewal-0"))
+        let tokens = try await renewed(over: .current)
         #expect(tokens.accessToken == "door-1" && tokens.refreshToken == "renewal-1")
         #expect(tokens.expiresIn == .seconds(900))
     }
@@ -37,9 +41,7 @@ import Testing
         let stubs = StubTransport()
         let body = Data(#"{"keys": {"renewal": "renewal-1", \#(members)}}"#.utf8)
         stubs.add(.any ~> .status(200, headers: ["Content-Type": "application/json"], body: body))
-        let url = try #require(URL(string: "https://acme.example.com"))
-        let handler = AcmeTokenRefreshHandler(network: NetworkClient(baseURL: url, transport: stubs))
-        let tokens = try await handler.refresh(TokenRefreshRequest(refreshToken: "renewal-0"))
+        let tokens = try await renewed(over: stubs)
         #expect(tokens.refreshToken == "renewal-1" && tokens.accessToken == door && tokens.expiresIn == time)
     }
 }
@@ -51,8 +53,6 @@ extension RefreshDialect {
     static let acme = RefreshDialect(
         refreshToken: { (try? JSONDecoder().decode([String: [String: String]].self, from: $0))?["renewal"]?["key"] },
         tokens: { ["keys": ["door": $0.accessToken, "renewal": $0.refreshToken]] },
-        rejection: { _ in ["fault": ["reason": "RENEWAL_SPENT"]] },
-        rejectionStatus: 409,
-        idempotencyKeyField: "X-Request-Key"
-    )
+        rejection: { _ in ["fault": ["reason": "RENEWAL_SPENT"]] }, rejectionStatus: 409,
+        idempotencyKeyField: "X-Request-Key")
 }

@@ -1,42 +1,28 @@
-package import AuthInterface
+import AuthInterface
 import ConcurrencyPrimitives
 import ContractTesting
-package import Foundation
+import Foundation
 
-/// A ``RefreshBackend`` that is an HTTP server on a free loopback port, so that a handler is checked as it ships.
-///
-/// `TokenRefreshHandlerContract.check(_:timeLimit:makeHandler:)` makes one for each rule. It takes every path, closes
-/// connections as real servers do, and tolerates what the handler's `replayTolerance` declares.
-package final class LoopbackRefreshBackend<Handler: TokenRefreshHandler>: KeyRecordingRefreshBackend,
-    RedirectingRefreshBackend
+/// A ``RefreshBackend`` that is an HTTP server on a free loopback port, so that a handler is checked as it ships. It
+/// closes connections as real servers do.
+final class LoopbackRefreshBackend<Handler: TokenRefreshHandler>: KeyRecordingRefreshBackend, RedirectingRefreshBackend
 {
     private struct State {
         var response = RefreshBackendResponse.tokens
         var receivedKeys: [String?] = []
-        var tokens: RotatingTokenServer
+        var tokens = RotatingTokenServer()
         var followers = 0
     }
 
-    /// The handler under test.
-    package let handler: Handler
+    let handler: Handler
 
     private let server: LoopbackServer
-    /// Where redirects to another origin lead.
-    private let other: LoopbackServer
     private let state: Locked<State>
 
-    /// Starts the server, whose URL, such as `http://127.0.0.1:49152`, the handler is made with. Without a tolerance,
-    /// it accepts the repeated refresh tokens that the handler declares.
-    ///
-    /// - Throws: `POSIXError` when no port is available; the errors of `makeHandler`.
-    package init(
-        _ dialect: RefreshDialect = .rest,
-        tolerating tolerance: ReplayTolerance? = nil,
-        makeHandler: (URL) throws -> Handler
-    ) throws {
-        let state = Locked(State(tokens: RotatingTokenServer()))
+    init(_ dialect: RefreshDialect, makeHandler: (URL) throws -> Handler) throws {
+        let state = Locked(State())
+        // Where redirects to another origin lead.
         let other = try LoopbackServer { _ in Self.follower(state, dialect) }
-        self.other = other
         server = try LoopbackServer { request in
             if request.target == RefreshCall.placeOfRedirects { return Self.follower(state, dialect) }
             let key = request[dialect.idempotencyKeyField]
@@ -48,20 +34,8 @@ package final class LoopbackRefreshBackend<Handler: TokenRefreshHandler>: KeyRec
                 .action(response)
         }
         self.state = state
-        do {
-            handler = try makeHandler(server.url)
-        } catch {
-            server.stop()
-            other.stop()
-            throw error
-        }
-        let accepted = tolerance ?? handler.replayTolerance
-        state.withLock { $0.tokens = RotatingTokenServer(tolerating: accepted) }
-    }
-
-    deinit {
-        server.stop()
-        other.stop()
+        handler = try makeHandler(server.url)
+        state.withLock { $0.tokens = RotatingTokenServer(tolerating: handler.replayTolerance) }
     }
 
     /// What the place of a redirect responds with: tokens of another user.
@@ -75,20 +49,16 @@ package final class LoopbackRefreshBackend<Handler: TokenRefreshHandler>: KeyRec
 
     var followers: Int { state.withLock { $0.followers } }
 
-    /// Starts a session.
-    package func signIn() -> TokenRefreshResult { state.withLock { $0.tokens }.signIn() }
+    func signIn() -> TokenRefreshResult { state.withLock { $0.tokens }.signIn() }
 
-    /// Sets the response to every call from now on. It knows all responses.
-    package func respond(with response: RefreshBackendResponse) -> Bool {
+    func respond(with response: RefreshBackendResponse) -> Bool {
         state.withLock { $0.response = response }
         return true
     }
 
-    /// The login in an access token; `nil` for a token of another server.
-    package func session(of accessToken: String) -> String? { RotatingTokenServer.login(of: accessToken) }
+    func session(of accessToken: String) -> String? { RotatingTokenServer.login(of: accessToken) }
 
-    /// The idempotency keys of the calls so far, in order; `nil` for a call without one.
-    package func receivedKeys() -> [String?] { state.withLock { $0.receivedKeys } }
+    func receivedKeys() -> [String?] { state.withLock { $0.receivedKeys } }
 }
 
 /// A call to the server of a ``LoopbackRefreshBackend``.

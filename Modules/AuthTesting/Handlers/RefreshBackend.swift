@@ -114,17 +114,16 @@ extension RefreshBackendResponse {
     /// 403 with an empty body.
     public static let emptyForbidden = Self(rawValue: "emptyForbidden")
 
-    /// 200 with a page of HTML, as the sign-in page of a hotel's network.
-    public static let page = Self(rawValue: "page")
+    /// A page of HTML with a status: 200, as the sign-in page of a hotel's network, 401, 403 or 502.
+    public static func page(_ status: Int) -> Self { Self(rawValue: "page \(status)") }
 
-    /// 401 with a page of HTML.
-    public static let unauthorizedPage = Self(rawValue: "unauthorizedPage")
+    /// The status of a page of HTML; `nil` for other responses.
+    package var statusOfPage: Int? { Self.statusesOfPages.first { self == .page($0) } }
 
-    /// 403 with a page of HTML.
-    public static let forbiddenPage = Self(rawValue: "forbiddenPage")
+    /// The responses that are a page of HTML.
+    static let allPages = statusesOfPages.map(page)
 
-    /// 502 with a page of HTML.
-    public static let badGatewayPage = Self(rawValue: "badGatewayPage")
+    private static let statusesOfPages = [200, 401, 403, 502]
 }
 
 /// The server, or a network's sign-in page, redirects: ``redirect(_:leavingOrigin:)``. No handler follows it, because
@@ -160,27 +159,13 @@ extension RefreshBackendResponse {
     public static let nothing = Self(rawValue: "nothing")
 }
 
-extension RefreshBackendResponse: CaseIterable {
-    /// Every response that the contract uses.
-    public static let allCases: [Self] =
-        [tokens, nothing, emptyAccessTokenAndNewRefreshToken] + failures
-
+extension RefreshBackendResponse {
     /// The responses of which a handler makes an error.
     static let failures: [Self] =
         [
             .rejected, .ambiguous, .unavailable, .tooManyRequests, .garbage, .emptyAccessToken, .forbidden,
-            .emptyForbidden, .page, .unauthorizedPage, .forbiddenPage, .badGatewayPage, .unreachable, .lostResponse,
-        ] + allRedirects
-
-    private static let statusesOfPages: KeyValuePairs<Self, Int> = [
-        .page: 200, .unauthorizedPage: 401, .forbiddenPage: 403, .badGatewayPage: 502,
-    ]
-
-    /// The responses that are a page of HTML.
-    static var pages: [Self] { statusesOfPages.map(\.key) }
-
-    /// The status of a page of HTML; `nil` for other responses.
-    package var statusOfPage: Int? { Self.statusesOfPages.first { $0.key == self }?.value }
+            .emptyForbidden, .unreachable, .lostResponse,
+        ] + allPages + allRedirects
 }
 
 /// A backend that records the idempotency keys of the refresh calls. Without it, the rules on keys are left out.

@@ -8,7 +8,7 @@ import ConcurrencyPrimitives
 ///
 /// The text of a token names it: `access-ada1-2` and `refresh-ada1-2` are the third pair, counted from 0, of ada's
 /// first login. A login that the server does not know starts with the first refresh token that is used, so that a test
-/// can start from a stored `AuthInterface.TokenBundle.fixture(_:generation:isRefreshable:expiresAt:)`.
+/// can start from a stored `AuthInterface.TokenBundle.fixture(_:generation:)`.
 public final class RotatingTokenServer: Sendable {
     private struct State {
         var families: [String: TokenFamily] = [:]
@@ -66,11 +66,16 @@ public final class RotatingTokenServer: Sendable {
     ///
     /// - Throws: `TokenRefreshError` with code `rejected` for a token that is used, revoked or unknown.
     public func refresh(_ refreshToken: String, key: String? = nil) throws(TokenRefreshError) -> TokenRefreshResult {
-        let token = IssuedToken(refreshToken)
+        let token = IssuedToken(refreshToken).flatMap { $0.kind == .refresh ? $0 : nil }
         let key = key?.isEmpty == true ? nil : key
-        let ordinal = state.withLock { state in
+        let ordinal: Int? = state.withLock { state in
             state.refreshes += 1
-            return token.flatMap { next(after: $0, key: key, in: &state) }
+            guard let token else { return nil }
+            var family = state.families[token.login] ?? TokenFamily(current: token.ordinal)
+            let use = family.use(token.ordinal, key: key, tolerating: tolerance)
+            state.families[token.login] = family
+            state.uses[use, default: 0] += 1
+            return use == .rotated || use == .repeated ? family.current : nil
         }
         guard let token, let ordinal else { throw .rejected }
         return .fixture(token.login, ordinal: ordinal, expiresIn: lifetime)
@@ -96,14 +101,6 @@ public final class RotatingTokenServer: Sendable {
     public func revoke(_ token: String) {
         guard let token = IssuedToken(token) else { return }
         state.withLock { $0.families[token.login, default: TokenFamily(current: token.ordinal)].revoke() }
-    }
-
-    private func next(after token: IssuedToken, key: String?, in state: inout State) -> Int? {
-        guard token.kind == .refresh else { return nil }
-        let use = state.families[token.login, default: TokenFamily(current: token.ordinal)]
-            .use(token.ordinal, key: key, tolerating: tolerance)
-        state.uses[use, default: 0] += 1
-        return use == .rotated || use == .repeated ? state.families[token.login]?.current : nil
     }
 }
 

@@ -15,7 +15,6 @@ public import ContractTesting
 public final class ScriptedRefreshHandler: TokenRefreshHandler {
     private struct State {
         var responses: [Response]
-        var replayTolerance: ReplayTolerance
         var calls: [Call] = []
         var current = 0
         var mostAtOnce = 0
@@ -23,6 +22,9 @@ public final class ScriptedRefreshHandler: TokenRefreshHandler {
 
     /// The server that issues the tokens.
     public let server: RotatingTokenServer
+
+    /// The replay tolerance that the handler declares. The server does not read it.
+    public let replayTolerance: ReplayTolerance
 
     private let fallback: Response
     private let state: Locked<State>
@@ -37,13 +39,8 @@ public final class ScriptedRefreshHandler: TokenRefreshHandler {
     ) {
         self.fallback = fallback
         self.server = server
-        state = Locked(State(responses: responses, replayTolerance: replayTolerance))
-    }
-
-    /// The replay tolerance that the handler declares. The server does not read it.
-    public var replayTolerance: ReplayTolerance {
-        get { state.withLock { $0.replayTolerance } }
-        set { state.withLock { $0.replayTolerance = newValue } }
+        self.replayTolerance = replayTolerance
+        state = Locked(State(responses: responses))
     }
 
     /// The calls so far, in order.
@@ -86,11 +83,11 @@ extension ScriptedRefreshHandler {
         public static let rotate = Response { try $1.refresh($0) }
 
         /// The server rotates immediately, and its response arrives when a gate opens. A cancellation of the call loses
-        /// the response, unless it is ignored.
-        package static func rotateThenHold(at gate: Gate, ignoresCancellation: Bool = false) -> Response {
+        /// the response.
+        package static func rotateThenHold(at gate: Gate) -> Response {
             Response { request, server in
                 let result = try server.refresh(request)
-                if ignoresCancellation { await gate.pass() } else { try await gate.passUnlessCancelled() }
+                try await gate.passUnlessCancelled()
                 return result
             }
         }
@@ -100,9 +97,6 @@ extension ScriptedRefreshHandler {
 
         /// This error, of any type. The server is not called.
         public static func failure(_ error: any Error) -> Response { Response { _, _ in throw error } }
-
-        /// A refusal that may come from a gateway: a bare 401. The server is not called.
-        public static let ambiguous = failure(TokenRefreshError(.ambiguous, status: 401))
 
         /// No response, until the call is cancelled.
         public static let hang = Response { _, _ in
@@ -138,15 +132,11 @@ extension ScriptedRefreshHandler {
         /// The idempotency key of the call.
         public let idempotencyKey: String
 
-        /// The session in the request.
-        public let session: SessionID
-
         init(_ request: TokenRefreshRequest) {
             let token = IssuedToken(request.refreshToken).flatMap { $0.kind == .refresh ? $0 : nil }
             login = token?.login
             ordinal = token?.ordinal
             idempotencyKey = request.idempotencyKey
-            session = request.session
         }
     }
 }

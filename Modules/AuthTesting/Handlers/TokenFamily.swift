@@ -24,7 +24,7 @@ package struct TokenFamily: Sendable, Hashable {
     package private(set) var isRevoked = false
 
     /// The idempotency key with which each refresh token was used, by its number. Empty unless the server honours keys.
-    package private(set) var keys: [Int: String] = [:]
+    private var keys: [Int: String] = [:]
 
     /// Creates the tokens of a login.
     package init(current: Int = 0) {

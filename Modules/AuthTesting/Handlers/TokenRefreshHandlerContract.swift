@@ -44,9 +44,7 @@ public enum TokenRefreshHandlerContract {
         makeBackend: () async throws -> Backend
     ) async throws {
         try await ContractViolation.check(
-            "TokenRefreshHandlerContract",
-            rules: TokenRefreshHandlerRules.all,
-            timeLimit: timeLimit
+            "TokenRefreshHandlerContract", rules: TokenRefreshHandlerRules.all, timeLimit: timeLimit
         ) {
             (try await makeBackend() as any RefreshBackend, Backend.Handler.self)
         }

@@ -29,7 +29,19 @@ extension TokenRefreshHandlerRules {
         },
         ContractRule("G12: a request sends its own key, the same each time") { backend in
             guard let backend = backend as? any KeyRecordingRefreshBackend else { return }
-            try await checkKeys(of: backend)
+            let handler = backend.handler
+            let request = TokenRefreshRequest(renewing: try await backend.signIn())
+            let other = TokenRefreshRequest(renewing: try await backend.signIn())
+            let start = try await backend.receivedKeys().count
+            for request in [request, request, other] { _ = try? await handler.refresh(request) }
+            let keys = Array(try await backend.receivedKeys().dropFirst(start))
+            try expect(keys.count == 3, otherwise: "the backend recorded \(keys.count) calls instead of 3")
+            if handler.replayTolerance == .sameKey {
+                let missing = keys.filter { $0?.isEmpty ?? true }.count
+                try expect(missing == 0, otherwise: "it declares .sameKey, and \(missing) of 3 calls carry no key")
+            }
+            try expect(keys[0] == keys[1], otherwise: "the same request carries another key the second time")
+            try expect(keys[0] == nil || keys[0] != keys[2], otherwise: "two requests carry the same key")
         },
         ContractRule("G12: with replayTolerance .sameKey, the same request returns the same tokens again") { backend in
             guard backend.handler.replayTolerance == .sameKey else { return }
@@ -50,30 +62,12 @@ extension TokenRefreshHandlerRules {
             try await backend.expectRecovery()
         },
     ]
-
-    private static func checkKeys(of backend: some KeyRecordingRefreshBackend) async throws {
-        let handler = backend.handler
-        let request = TokenRefreshRequest(renewing: try await backend.signIn())
-        let other = TokenRefreshRequest(renewing: try await backend.signIn())
-        let start = try await backend.receivedKeys().count
-        for request in [request, request, other] { _ = try? await handler.refresh(request) }
-        let keys = Array(try await backend.receivedKeys().dropFirst(start))
-        try expect(keys.count == 3, otherwise: "the backend recorded \(keys.count) calls instead of 3")
-        if handler.replayTolerance == .sameKey {
-            let missing = keys.filter { $0?.isEmpty ?? true }.count
-            try expect(missing == 0, otherwise: "it declares .sameKey, and \(missing) of 3 calls carry no key")
-        }
-        try expect(keys[0] == keys[1], otherwise: "the same request carries another key the second time")
-        try expect(keys[0] == nil || keys[0] != keys[2], otherwise: "two requests carry the same key")
-    }
 }
 
 extension RefreshBackend {
     /// Uses a refresh token a second time, as the declared replay tolerance allows.
     fileprivate func replayed(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
-        do {
-            return try await handler.refresh(request)
-        } catch {
+        do { return try await handler.refresh(request) } catch {
             let code = TokenRefreshError.verdict(of: error).code
             throw RuleBroken("it declares \(handler.replayTolerance), and the second use is \(code)")
         }
@@ -82,9 +76,7 @@ extension RefreshBackend {
     /// Checks that the session has not ended because of the second use.
     fileprivate func expectToContinue(with tokens: TokenRefreshResult, after request: TokenRefreshRequest) async throws
     {
-        do {
-            _ = try await refreshed(tokens, orWith: request.refreshToken)
-        } catch {
+        do { _ = try await refreshed(tokens, orWith: request.refreshToken) } catch {
             throw RuleBroken("after the second use, the next refresh is \(TokenRefreshError.verdict(of: error).code)")
         }
     }

@@ -44,9 +44,7 @@ public enum RaceKit {
     private static let turns = 20_000
 
     private static func outcome(
-        of scenario: RaceScenario,
-        in trial: RaceTrial,
-        timeLimit: Duration
+        of scenario: RaceScenario, in trial: RaceTrial, timeLimit: Duration
     ) async -> RaceReport.Outcome {
         // Not a task group: that would wait for a subject that never returns.
         let ending = Race<RaceReport.Outcome>()

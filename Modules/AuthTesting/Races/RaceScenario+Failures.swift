@@ -3,8 +3,9 @@ import ContractTesting
 
 /// Failing servers and stores.
 extension RaceScenario {
-    static let failures = [failureShared, pauseAfterFailure, tooManyRequests]
-    static let stores = [storedFirst, storeFails, storeCannotSay]
+    static let failures = [
+        failureShared, pauseAfterFailure, tooManyRequests, storedFirst, storeFails, storeCannotSay,
+    ]
 
     private struct Status: Error {
         let code: Int
@@ -82,7 +83,7 @@ extension RaceScenario {
         let early = trial.returned
         try expect(early == 0, otherwise: "\(early) callers got the new token before it was stored")
         gate.open()
-        try await trial.expect(callers, toGet: RaceTrial.refreshed)
+        try await trial.expectAll(callers, toGet: RaceTrial.refreshed)
         try expect(trial.scene.store.calls(.save) == saves + 1, otherwise: "the new tokens were saved more than once")
     }
 
@@ -91,7 +92,7 @@ extension RaceScenario {
         trial in
         let old = try await trial.signIn()
         trial.scene.store.fail(.save)
-        try await trial.expect(trial.refuse(old, times: 10), toGet: RaceTrial.refreshed)
+        try await trial.expectAll(trial.refuse(old, times: 10), toGet: RaceTrial.refreshed)
         try await trial.expectToken(RaceTrial.refreshed, "when the save had failed")
         trial.scene.store.recover(.save)
         trial.at("waiting for the tokens to be saved again")
@@ -124,8 +125,8 @@ extension RaceTrial {
     fileprivate func expectRecovery(from old: String, ordinal: Int = 1) async throws -> String {
         scene.clock.advance(by: .seconds(3_600))
         let new = TokenRefreshResult.fixture(ordinal: ordinal).accessToken
-        try await expect(refuse(old), toGet: new)
-        try ContractTesting.expect(scene.server.reuses == 0, otherwise: "a used refresh token was used again")
+        try await expectAll(refuse(old), toGet: new)
+        try expect(scene.server.reuses == 0, otherwise: "a used refresh token was used again")
         return new
     }
 }

@@ -3,8 +3,9 @@ import ContractTesting
 
 /// One refresh for all callers, cancelled or not.
 extension RaceScenario {
-    static let refreshing = [singleFlight, expiredTogether, lateRefusal, loopBreaker, hungRefresh]
-    static let cancellation = [starterCancelled, allCancelled]
+    static let refreshing = [
+        singleFlight, expiredTogether, lateRefusal, loopBreaker, hungRefresh, starterCancelled, allCancelled,
+    ]
 
     /// An actor that awaits without storing its task is re-entered by every caller.
     package static let singleFlight = RaceScenario("G1", "1,000 refusals at once cause one refresh") { trial in
@@ -19,8 +20,7 @@ extension RaceScenario {
         trial in
         _ = try await trial.signIn()
         trial.scene.clock.advance(by: .seconds(86_400))
-        let step = "waiting for the handler to be called because the token has expired"
-        let (callers, gate) = try await trial.holdRefresh(at: step) { try await trial.request(times: 1_000) }
+        let (callers, gate) = try await trial.holdRefresh(of: nil, times: 1_000)
         gate.open()
         try await trial.expectOneCall(for: callers, toGet: RaceTrial.refreshed)
     }
@@ -30,8 +30,8 @@ extension RaceScenario {
         "G2", "a refusal that arrives after the refresh causes no second refresh"
     ) { trial in
         let old = try await trial.signIn()
-        for _ in 0..<20 { try await trial.expect(trial.refuse(old), toGet: RaceTrial.refreshed) }
-        try await trial.expect(trial.refuse(old, times: 20), toGet: RaceTrial.refreshed)
+        for _ in 0..<20 { try await trial.expectAll(trial.refuse(old), toGet: RaceTrial.refreshed) }
+        try await trial.expectAll(trial.refuse(old, times: 20), toGet: RaceTrial.refreshed)
         try trial.expectCalls(1)
     }
 
@@ -39,9 +39,10 @@ extension RaceScenario {
     package static let loopBreaker = RaceScenario("G10", "a fresh token that is refused causes no loop of refreshes") {
         trial in
         let old = try await trial.signIn()
-        try await trial.expect(trial.refuse(old), toGet: RaceTrial.refreshed)
-        for _ in 0..<5 { _ = await trial.refuseAndWait(RaceTrial.refreshed) }
-        for caller in try await trial.refuse(RaceTrial.refreshed, times: 20) { _ = await caller.result }
+        try await trial.expectAll(trial.refuse(old), toGet: RaceTrial.refreshed)
+        for count in [1, 1, 1, 1, 1, 20] {
+            for caller in try await trial.refuse(RaceTrial.refreshed, times: count) { _ = await caller.result }
+        }
         try trial.expectCalls(1)
         try await trial.expectNoEnding("when a fresh token was refused")
     }
@@ -77,7 +78,7 @@ extension RaceScenario {
         trial.at("waiting for the cancelled caller to return during the refresh")
         for caller in starter { _ = await caller.result }
         gate.open()
-        try await trial.expect(others, toGet: RaceTrial.refreshed)
+        try await trial.expectAll(others, toGet: RaceTrial.refreshed)
         try trial.expectCalls(1)
     }
 
@@ -90,13 +91,7 @@ extension RaceScenario {
         trial.at("waiting for the cancelled callers to return")
         for caller in callers { _ = await caller.result }
         gate.open()
-        try await trial.expect(trial.refuse(old), toGet: RaceTrial.refreshed)
+        try await trial.expectAll(trial.refuse(old), toGet: RaceTrial.refreshed)
         try trial.expectCalls(1)
-    }
-}
-
-extension RaceTrial {
-    fileprivate func refuseAndWait(_ token: String) async -> Result<String, any Error>? {
-        try? await refuse(token).first?.result
     }
 }

@@ -3,8 +3,9 @@ import ContractTesting
 
 /// Sessions that end, and the sessions after them.
 extension RaceScenario {
-    static let endings = [oneEnding]
-    static let sessions = [logoutMeanwhile, loginMeanwhile, rejectionOfEarlierSession, requestOfEarlierSession]
+    static let sessions = [
+        oneEnding, logoutMeanwhile, loginMeanwhile, rejectionOfEarlierSession, requestOfEarlierSession,
+    ]
 
     /// The server rejects the refresh token. Every waiter fails, and the user is notified once.
     package static let oneEnding = RaceScenario(

@@ -18,7 +18,7 @@ public struct RaceScenario: Sendable {
     }
 
     /// Every race, by topic.
-    public static let all: [RaceScenario] = refreshing + cancellation + endings + sessions + failures + stores
+    public static let all: [RaceScenario] = refreshing + sessions + failures
 }
 
 extension RaceScenario: Equatable, CustomStringConvertible {

@@ -73,35 +73,27 @@ final class RaceTrial: Sendable {
         try await start(count, try await subject().token)
     }
 
-    /// Starts callers whose refresh is held at a gate, and returns when the handler has been called. `response` is what
-    /// the handler does with the gate.
+    /// Starts callers whose refresh is held at a gate, and returns when the handler has been called. The server has
+    /// refused their token; `nil`: the one that they request has expired. `response` is what the handler does with the
+    /// gate.
     func holdRefresh(
-        at step: String = "waiting for the handler to be called",
-        _ response: (Gate) -> ScriptedRefreshHandler.Response = { .held(at: $0, then: .rotate) },
-        of start: () async throws -> [Caller]
+        of refused: String?,
+        times count: Int = 10,
+        _ response: (Gate) -> ScriptedRefreshHandler.Response = { .held(at: $0, then: .rotate) }
     ) async throws -> (callers: [Caller], gate: Gate) {
         let gate = gate()
         scene.handler.add(response(gate))
-        let callers = try await start()
-        at(step)
+        let callers =
+            if let refused { try await refuse(refused, times: count) } else { try await request(times: count) }
+        at("waiting for the handler to be called\(refused == nil ? " because the token has expired" : "")")
         try await scene.handler.calls(atLeast: 1)
         await settle()
         return (callers, gate)
     }
 
-    /// Starts refused callers whose refresh is held at a gate, and returns when the handler has been called.
-    func holdRefresh(
-        of token: String,
-        times count: Int = 10,
-        _ response: (Gate) -> ScriptedRefreshHandler.Response = { .held(at: $0, then: .rotate) }
-    ) async throws -> (callers: [Caller], gate: Gate) {
-        try await holdRefresh(response) { try await refuse(token, times: count) }
-    }
-
     /// Starts callers, and returns when all have started: a late caller would be another race.
     private func start(
-        _ count: Int,
-        _ request: @escaping @Sendable () async throws -> String
+        _ count: Int, _ request: @escaping @Sendable () async throws -> String
     ) async throws -> [Caller] {
         let total = state.withLock { $0.callers.count } + count
         let callers = (0..<count).map { _ in
@@ -146,7 +138,7 @@ final class RaceTrial: Sendable {
     // MARK: Expectations
 
     /// Waits for callers, which must all get this token.
-    func expect(_ callers: [Caller], toGet token: String) async throws {
+    func expectAll(_ callers: [Caller], toGet token: String) async throws {
         at("waiting for \(callers.count) callers to get a token")
         var failures: [any Error] = []
         var others = 0
@@ -157,11 +149,8 @@ final class RaceTrial: Sendable {
             }
         }
         let first = failures.first.map { ", the first with \($0)" } ?? ""
-        try ContractTesting.expect(
-            failures.isEmpty,
-            otherwise: "\(failures.count) of \(callers.count) callers failed\(first)"
-        )
-        try ContractTesting.expect(others == 0, otherwise: "\(others) of \(callers.count) callers got another token")
+        try expect(failures.isEmpty, otherwise: "\(failures.count) of \(callers.count) callers failed\(first)")
+        try expect(others == 0, otherwise: "\(others) of \(callers.count) callers got another token")
     }
 
     /// Waits for callers, which must all fail.
@@ -178,7 +167,7 @@ final class RaceTrial: Sendable {
     /// Waits for callers, which must all get this token from one call. More calls are reported rather than what the
     /// callers got: they are its cause.
     func expectOneCall(for callers: [Caller], toGet token: String) async throws {
-        do { try await expect(callers, toGet: token) } catch {
+        do { try await expectAll(callers, toGet: token) } catch {
             try expectCalls(1)
             throw error
         }
@@ -187,28 +176,24 @@ final class RaceTrial: Sendable {
 
     func expectCalls(_ count: Int) throws {
         let calls = calls
-        try ContractTesting.expect(
-            calls == count, otherwise: "the handler was called \(calls) times instead of \(count)")
+        try expect(calls == count, otherwise: "the handler was called \(calls) times instead of \(count)")
         let reuses = scene.server.reuses
-        try ContractTesting.expect(reuses == 0, otherwise: "a used refresh token was used again, \(reuses) times")
+        try expect(reuses == 0, otherwise: "a used refresh token was used again, \(reuses) times")
     }
 
     /// The subject must use this token now, without another call.
     func expectToken(_ token: String, _ occasion: String) async throws {
         at("requesting a token \(occasion)")
         let now: String
-        do {
-            now = try await subject().token()
-        } catch {
+        do { now = try await subject().token() } catch {
             throw RuleBroken("\(occasion) the session has no token: \(error)")
         }
-        try ContractTesting.expect(now == token, otherwise: "\(occasion) the subject uses another token")
+        try expect(now == token, otherwise: "\(occasion) the subject uses another token")
     }
 
     /// The user must not have been notified of the session's end.
     func expectNoEnding(_ occasion: String) async throws {
         let endings = try await subject().endings?() ?? 0
-        try ContractTesting.expect(
-            endings == 0, otherwise: "\(occasion) the user was notified that the session has ended")
+        try expect(endings == 0, otherwise: "\(occasion) the user was notified that the session has ended")
     }
 }

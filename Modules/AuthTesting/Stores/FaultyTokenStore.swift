@@ -11,8 +11,8 @@ public import ContractTesting
 /// #expect(store.calls(.save) == 3)
 /// ```
 /// A call is counted, waits at its gate, throws the scripted error, if there is one, and else reaches the base store,
-/// whose errors it throws. Over a shared store it
-/// is a shared store, and the calls of a lease are counted and scripted too.
+/// whose errors it throws. Over a shared store it is a shared store, and the calls of a lease are counted and scripted
+/// too.
 public final class FaultyTokenStore<Base: TokenStore>: TokenStore {
     /// The base store.
     public let base: Base
@@ -86,8 +86,7 @@ extension FaultyTokenStore: SharedTokenStore, SessionSource where Base: SharedTo
     /// Takes the lease of the base store. Its calls are counted and scripted as those of the store. The limit does not
     /// count the wait at a gate.
     public func lease(
-        waitingAtMost limit: Duration,
-        whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
+        waitingAtMost limit: Duration, whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
     ) async throws -> any TokenStoreLease {
         let lease = try await faults.perform(.lease) { try await base.lease(waitingAtMost: limit, whileHeld: report) }
         return FaultyLease(base: lease, faults: faults)
@@ -121,19 +120,20 @@ private final class StoreFaults: Sendable {
     }
 
     private let scripts = Locked<[StoreOperation: Script]>([:])
-    private let watches = Locked<[Int: AsyncStream<Void>.Continuation]>([:])
+    /// Every stream of changes so far.
+    private let watches = Locked<[AsyncStream<Void>.Continuation]>([])
 
     func change<Value: Sendable>(_ operation: StoreOperation, _ change: (inout Script) -> Value) -> Value {
         scripts.withLock { change(&$0[operation, default: Script()]) }
     }
 
     func endWatches() {
-        for continuation in watches.withLock({ $0.sorted { $0.key < $1.key } }).map(\.value) { continuation.finish() }
+        for continuation in watches.withLock({ $0 }) { continuation.finish() }
     }
 
     func watch(_ changes: AsyncStream<Void>) -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let number = count(.watch)
+        change(.watch) { $0.calls += 1 }
         guard nextFailure(of: .watch) == nil else {
             continuation.finish()
             return stream
@@ -142,11 +142,8 @@ private final class StoreFaults: Sendable {
             for await change in changes { continuation.yield(change) }
             continuation.finish()
         }
-        continuation.onTermination = { [weak self] _ in
-            forwarding.cancel()
-            self?.watches.withLock { _ = $0.removeValue(forKey: number) }
-        }
-        watches.withLock { $0[number] = continuation }
+        continuation.onTermination = { _ in forwarding.cancel() }
+        watches.withLock { $0.append(continuation) }
         return stream
     }
 
@@ -159,17 +156,8 @@ private final class StoreFaults: Sendable {
     }
 
     func pass(_ operation: StoreOperation, _ moment: StoreOperation.Moment) async {
-        if moment == .before { count(operation) }
+        if moment == .before { change(operation) { $0.calls += 1 } }
         await change(operation) { $0.gates[moment] }?.pass()
-    }
-
-    /// Returns the number of calls, with this one.
-    @discardableResult
-    private func count(_ operation: StoreOperation) -> Int {
-        change(operation) { script in
-            script.calls += 1
-            return script.calls
-        }
     }
 
     private func nextFailure(of operation: StoreOperation) -> (any Error)? {

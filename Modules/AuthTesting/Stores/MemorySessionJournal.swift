@@ -20,14 +20,13 @@ public final class MemorySessionJournal: SessionJournal {
     }
 
     /// The name of the store.
-    public let storeName: String
+    public let storeName = "the store"
 
     private let state: Locked<State>
     private let broadcast = Broadcast<Void>()
 
     /// Creates a journal.
-    public init(holding entry: SessionJournalEntry = SessionJournalEntry(), storeName: String = "the store") {
-        self.storeName = storeName
+    public init(holding entry: SessionJournalEntry = SessionJournalEntry()) {
         state = Locked(State(content: .success(entry)))
     }
 

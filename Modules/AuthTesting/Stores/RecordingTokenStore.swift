@@ -88,8 +88,7 @@ public final class RecordingTokenStore: SharedTokenStore {
     ///
     /// - Throws: `TokenStoreError` with code `busy` when the limit passes first; `CancellationError`.
     public func lease(
-        waitingAtMost limit: Duration,
-        whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
+        waitingAtMost limit: Duration, whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
     ) async throws -> any TokenStoreLease {
         let deadline = clock.uptime + limit
         let request = state.withLock { state in
@@ -120,7 +119,7 @@ public final class RecordingTokenStore: SharedTokenStore {
 
 private final class RecordingLease: TokenStoreLease {
     private let store: RecordingTokenStore
-    private let isReleased = Locked(false)
+    private let ending = Race<Void>()
 
     init(store: RecordingTokenStore) {
         self.store = store
@@ -138,13 +137,7 @@ private final class RecordingLease: TokenStoreLease {
 
     func release() async { releaseOnce() }
 
-    private func releaseOnce() {
-        let isFirst = isReleased.withLock { isReleased in
-            defer { isReleased = true }
-            return !isReleased
-        }
-        if isFirst { store.release() }
-    }
+    private func releaseOnce() { if ending.end(()) { store.release() } }
 }
 
 /// An operation of a token store that ``FaultyTokenStore`` counts, delays or fails.

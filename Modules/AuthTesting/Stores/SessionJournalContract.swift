@@ -10,16 +10,14 @@ import Foundation
 ///     try await SessionJournalContract.check(reopen: { PartnerJournal(at: $0.file) }) { PartnerJournal(at: .fresh()) }
 /// }
 /// ```
-/// Rules that need another journal over the same storage (`reopen`), storage that fails (`unavailable`), or content
-/// that is not an entry (`damaged`), are left out if the argument is missing.
 public enum SessionJournalContract {
     /// The rules, as sentences, in the order in which they run.
     public static var rules: [String] { all.map(\.name) }
 
     /// Runs every rule, each with a new journal over new storage. `reopen` makes a second journal over the same
     /// storage, as another launch or process does. `unavailable` makes the storage fail, so that read and update must
-    /// throw, and returns the journal to use. `damaged` replaces what is written by what is not an entry. A rule that
-    /// takes longer than the limit is broken.
+    /// throw, and returns the journal to use. `damaged` replaces what is written by what is not an entry. Rules that
+    /// need a missing argument are left out. A rule that takes longer than the limit is broken.
     ///
     /// - Throws: `ContractViolation` with every broken rule; the errors of `makeEmptyJournal`.
     public static func check<Journal: SessionJournal>(

@@ -35,9 +35,7 @@ public enum SharedTokenStoreContract {
         makeEmptyStore: () async throws -> Store
     ) async throws {
         try await ContractViolation.check(
-            "SharedTokenStoreContract",
-            rules: SharedTokenStoreRules.all,
-            timeLimit: timeLimit
+            "SharedTokenStoreContract", rules: SharedTokenStoreRules.all, timeLimit: timeLimit
         ) {
             let store = try await makeEmptyStore()
             var subject = SharedStoreUnderTest(mine: store, theirs: try await reopen?(store) ?? store)
@@ -62,12 +60,8 @@ extension SessionTombstone {
     /// The tombstones that a shared store must keep, each with its reason.
     static func unusual(of session: SessionID) -> [(what: String, tombstone: SessionTombstone)] {
         var ending = SessionEnding(
-            status: 400,
-            code: "invalid_grant",
-            requestID: "contract-request",
-            date: Date(timeIntervalSince1970: 1_900_000_000.625),
-            process: "4711-contract"
-        )
+            status: 400, code: "invalid_grant", requestID: "contract-request",
+            date: Date(timeIntervalSince1970: 1_900_000_000.625), process: "4711-contract")
         ending.challenge = "contract-challenge"
         let sighting = SessionSighting(
             session: session, date: Date(timeIntervalSince1970: 1_899_999_600), store: "contract-store",

@@ -6,11 +6,8 @@ extension TokenBundle {
     /// A bundle whose tokens contain its number.
     static func numbered(_ number: Int, session: SessionID = SessionID(), generation: Int = 0) -> TokenBundle {
         TokenBundle(
-            accessToken: "contract-access-\(number)",
-            refreshToken: "contract-refresh-\(number)",
-            session: session,
-            generation: generation
-        )
+            accessToken: "contract-access-\(number)", refreshToken: "contract-refresh-\(number)", session: session,
+            generation: generation)
     }
 
     /// A bundle of 16 KB whose every part contains its number.
@@ -65,23 +62,16 @@ extension TokenBundle {
         failure.count = 3
         failure.stepUp = StepUpChallenge(.scope, acrValues: ["contract-acr"], maxAge: .seconds(60), scope: "contract")
         return TokenBundle(
-            accessToken: "contract-access",
-            refreshToken: "contract-refresh",
-            expiresAt: Date(timeIntervalSince1970: 1_900_000_000.625),
-            clockSkew: -12.5,
-            session: SessionID(rawValue: "contract-session"),
-            generation: 1_000_000,
+            accessToken: "contract-access", refreshToken: "contract-refresh",
+            expiresAt: Date(timeIntervalSince1970: 1_900_000_000.625), clockSkew: -12.5,
+            session: SessionID(rawValue: "contract-session"), generation: 1_000_000,
             receivedAt: Date(timeIntervalSince1970: 1_899_996_400.375),
             refreshIntent: RefreshIntent(
                 idempotencyKey: "contract-key \"\u{e9}\"",
                 owner: ProcessIdentity(host: "contract-host", process: "4711-contract"),
                 date: Date(timeIntervalSince1970: 1_899_999_000.875),
-                firstDate: Date(timeIntervalSince1970: 1_899_998_000.125),
-                longestCall: .milliseconds(90_500),
-                isAbandoned: isAbandoned,
-                lease: "contract-lease",
-                failure: failure
-            ),
+                firstDate: Date(timeIntervalSince1970: 1_899_998_000.125), longestCall: .milliseconds(90_500),
+                isAbandoned: isAbandoned, lease: "contract-lease", failure: failure),
             signedInAt: Date(timeIntervalSince1970: 1_899_900_000.25),
             binding: TokenBinding(
                 thumbprint: "contract-thumbprint",
@@ -139,9 +129,10 @@ extension TokenStore {
     }
 }
 
-/// Looks for the secrets of a bundle in the descriptions and the dump of a value. Returns the description that shows a
-/// secret; `nil` if none does.
-func leak(of bundle: TokenBundle, in value: Any) -> String? {
+/// Checks that no description of a value and no dump shows a secret, and says which one does otherwise.
+func expectHidden(
+    _ secrets: [String], in value: Any, otherwise observed: (_ view: String) -> String
+) throws(RuleBroken) {
     var dumped = ""
     dump(value, to: &dumped)
     let views = [
@@ -150,7 +141,8 @@ func leak(of bundle: TokenBundle, in value: Any) -> String? {
         ("dump", dumped),
         ("localized description", (value as? any Error).map(\.localizedDescription) ?? ""),
     ]
-    return views.first { view in bundle.secrets.contains { view.1.contains($0) } }?.0
+    let leak = views.first { view in secrets.contains { view.1.contains($0) } }
+    if let leak { throw RuleBroken(observed(leak.0)) }
 }
 
 extension TokenBundle {

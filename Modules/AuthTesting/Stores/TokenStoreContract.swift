@@ -11,8 +11,6 @@ import ContractTesting
 ///     )
 /// }
 /// ```
-/// Rules that need another store over the same storage (`reopen`), or storage that fails (`unavailable`), are left out
-/// if the argument is missing.
 public enum TokenStoreContract {
     /// The default time limit of a rule: 5 minutes. Only a store that hangs takes longer, on a busy machine too.
     public static let timeLimit: Duration = .seconds(300)
@@ -22,7 +20,8 @@ public enum TokenStoreContract {
 
     /// Runs every rule, each with a new store over new storage. `reopen` makes a second store over the same storage, as
     /// another launch or process does. `unavailable` makes the storage fail, so that load, save and delete must throw,
-    /// and returns the store to use. A rule that takes longer than the limit is broken.
+    /// and returns the store to use. Rules that need a missing argument are left out. A rule that takes longer than the
+    /// limit is broken.
     ///
     /// - Throws: `ContractViolation` with every broken rule; the errors of `makeEmptyStore`.
     public static func check<Store: TokenStore>(

@@ -1,7 +1,8 @@
 import ConcurrencyPrimitives
 package import Foundation
 
-/// An HTTP/1.1 server on a free loopback port. A closure scripts its responses, including invalid ones.
+/// An HTTP/1.1 server on a free loopback port, which stops when it is released. A closure scripts its responses,
+/// including invalid ones.
 package final class LoopbackServer: Sendable {
     /// A request as it arrived.
     package struct Request: Sendable {
@@ -56,6 +57,8 @@ package final class LoopbackServer: Sendable {
             }
         }
     }
+
+    deinit { stop() }
 
     package var url: URL { peer.url }
 

@@ -95,35 +95,29 @@ extension TransportRules {
         },
         ContractRule("a request that is cancelled before its response ends at once") { subject in
             for method: HTTPMethod in [.get, .post] {
-                try await expectCancelled(subject, method) { connection, arrived in
+                try await expectCancelled(subject) { url, _ in
+                    _ = try await subject.send(method, url)
+                } serving: { connection, arrived in
                     arrived.open()
                     connection.waitForClose()
                 }
             }
         },
         ContractRule("a request that is cancelled in a flood of 1xx responses ends at once") { subject in
-            try await expectCancelled(subject) { connection, arrived in
+            try await expectCancelled(subject) { url, _ in
+                _ = try await subject.send(.get, url)
+            } serving: { connection, arrived in
                 let hints = String(repeating: "HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n", count: 100)
                 while connection.send(hints) { arrived.open() }
             }
         },
         ContractRule("a request that is cancelled in its body ends at once") { subject in
-            let arrived = Gate()
-            let closed = Gate()
-            let peer = try LoopbackPeer { connection in
-                _ = connection.readRequest()
+            try await expectCancelled(subject) { url, arrived in
+                for try await _ in try await subject.perform(subject.request(.get, url)).body { arrived.open() }
+            } serving: { connection, _ in
                 connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
                 connection.waitForClose()
-                closed.open()
             }
-            defer { peer.stop() }
-            let task = Task {
-                for try await _ in try await subject.perform(subject.request(.get, peer.url)).body { arrived.open() }
-            }
-            try await arrived.passUnlessCancelled()
-            task.cancel()
-            try await subject.expectCancelled(task)
-            try await closed.passUnlessCancelled()
         },
         rule("a request that is cancelled while its body is made ends at once") {
             _ = $0.readRequest()
@@ -160,11 +154,11 @@ extension TransportRules {
         }
     }
 
-    /// Cancels a call once its server has opened the gate, and waits until the server has ended.
+    /// Cancels a call once it or its server has opened the gate, and waits until the server has ended.
     private static func expectCancelled(
         _ subject: TransportSubject,
-        _ method: HTTPMethod = .get,
-        _ serve: @escaping @Sendable (_ connection: LoopbackConnection, _ arrived: Gate) -> Void
+        _ call: @escaping @Sendable (_ url: URL, _ arrived: Gate) async throws -> Void,
+        serving serve: @escaping @Sendable (_ connection: LoopbackConnection, _ arrived: Gate) -> Void
     ) async throws {
         let arrived = Gate()
         let closed = Gate()
@@ -174,7 +168,7 @@ extension TransportRules {
             closed.open()
         }
         defer { peer.stop() }
-        let task = Task { try await subject.send(method, peer.url) }
+        let task = Task { try await call(peer.url, arrived) }
         try await arrived.passUnlessCancelled()
         task.cancel()
         try await subject.expectCancelled(task)

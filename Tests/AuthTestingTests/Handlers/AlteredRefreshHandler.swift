@@ -17,19 +17,13 @@ final class TokenEndpoint: Sendable {
     struct ConnectionLost: Error {}
 
     let server: RotatingTokenServer
-    private let response = Locked(RefreshBackendResponse.tokens)
-    private let keys = Locked<[String?]>([])
+    let response = Locked(RefreshBackendResponse.tokens)
+    let keys = Locked<[String?]>([])
     /// What a faulty handler remembers.
     let memory = Locked<Result<TokenRefreshResult, any Error>?>(nil)
 
     init(tolerating tolerance: ReplayTolerance = .none) {
         server = RotatingTokenServer(lifetime: .seconds(900), tolerating: tolerance)
-    }
-
-    var receivedKeys: [String?] { keys.withLock { $0 } }
-
-    func respond(with response: RefreshBackendResponse) {
-        self.response.withLock { $0 = response }
     }
 
     func post(_ request: TokenRefreshRequest) async throws -> Response {
@@ -72,7 +66,7 @@ struct AlteredRefreshHandler: TokenRefreshHandler, KeyRecordingRefreshBackend, A
     typealias Refresh = @Sendable (TokenEndpoint, TokenRefreshRequest) async throws -> TokenRefreshResult
 
     var endpoint = TokenEndpoint()
-    var unsupported: Set<RefreshBackendResponse> = []
+    var supports: @Sendable (RefreshBackendResponse) -> Bool = { _ in true }
     var replayTolerance = ReplayTolerance.none
     var onRefresh: Refresh = { try await $0.refreshProperly($1) }
 
@@ -85,8 +79,8 @@ struct AlteredRefreshHandler: TokenRefreshHandler, KeyRecordingRefreshBackend, A
     func signIn() async throws -> TokenRefreshResult { endpoint.server.signIn() }
 
     func respond(with response: RefreshBackendResponse) async throws -> Bool {
-        guard !unsupported.contains(response) else { return false }
-        endpoint.respond(with: response)
+        guard supports(response) else { return false }
+        endpoint.response.withLock { $0 = response }
         return true
     }
 
@@ -94,7 +88,7 @@ struct AlteredRefreshHandler: TokenRefreshHandler, KeyRecordingRefreshBackend, A
         RotatingTokenServer.login(of: accessToken)
     }
 
-    func receivedKeys() -> [String?] { endpoint.receivedKeys }
+    func receivedKeys() -> [String?] { endpoint.keys.withLock { $0 } }
 }
 
 extension TokenEndpoint {
@@ -107,17 +101,10 @@ extension TokenEndpoint {
         if response.status == 400 { throw TokenRefreshError(.rejected, status: 400, serverCode: "invalid_grant") }
         if response.status == 401, !response.body.hasPrefix("<") { throw TokenRefreshError(.ambiguous, status: 401) }
         guard response.status == 200, let access = response.access, !access.isEmpty || response.refresh != nil else {
-            throw unavailable(response)
+            let pause = response.retryAfter.map { Duration.seconds($0) }
+            throw TokenRefreshError(
+                .unavailable, reason: "status \(response.status)", retryAfter: pause, status: response.status)
         }
         return TokenRefreshResult(accessToken: access, refreshToken: response.refresh, expiresIn: .seconds(900))
-    }
-
-    func unavailable(_ response: Response) -> TokenRefreshError {
-        TokenRefreshError(
-            .unavailable,
-            reason: "status \(response.status)",
-            retryAfter: response.retryAfter.map { .seconds($0) },
-            status: response.status
-        )
     }
 }

@@ -33,7 +33,7 @@ import Testing
     }
 }
 
-private typealias JournalChange = @Sendable (Result<SessionJournalEntry, TokenStoreError>) -> SessionJournalEntry?
+typealias JournalChange = @Sendable (Result<SessionJournalEntry, TokenStoreError>) -> SessionJournalEntry?
 
 /// A journal that keeps every rule unless a test alters one of its calls.
 struct AlteredJournal: SessionJournal, Alterable {
@@ -46,9 +46,9 @@ struct AlteredJournal: SessionJournal, Alterable {
 
     var storeName: String { base.storeName }
     func read() async throws -> SessionJournalEntry { try await onRead(self) }
-    func update(
-        _ change: @escaping @Sendable (Result<SessionJournalEntry, TokenStoreError>) -> SessionJournalEntry?
-    ) async throws -> SessionJournalEntry { try await onUpdate(self, change) }
+    func update(_ change: @escaping JournalChange) async throws -> SessionJournalEntry {
+        try await onUpdate(self, change)
+    }
     var changes: AsyncStream<Void> { base.changes }
 }
 
@@ -56,12 +56,10 @@ struct AlteredJournal: SessionJournal, Alterable {
 private enum JournalMutants {
     typealias Mutant = ContractMutant<AlteredJournal>
 
-    static let all = [
-        Mutant("an empty journal returns an empty entry", by: "a journal that has seen a session") {
-            $0.onRead = { journal in
-                let entry = try await journal.base.read()
-                return entry.isEmpty ? SessionJournalEntry(seen: SessionSighting(session: SessionID())) : entry
-            }
+    static let all: [Mutant] = [
+        Mutant("an empty journal returns an empty entry", by: "a journal that has seen a session", \.onRead) {
+            let entry = try await $0.base.read()
+            return entry.isEmpty ? SessionJournalEntry(seen: SessionSighting(session: SessionID())) : entry
         },
         fieldwise("forgets the ordinal of a session") { $0.seen?.ordinal = nil },
         fieldwise("forgets an end of an earlier version") { entry in
@@ -104,20 +102,18 @@ private enum JournalMutants {
                 }
             }
         },
-        Mutant("G14: an unavailable journal throws, and loses nothing", by: "`try?` in update") {
-            $0.onUpdate = { (try? await $0.base.update($1)) ?? SessionJournalEntry() }
+        Mutant("G14: an unavailable journal throws, and loses nothing", by: "`try?` in update", \.onUpdate) {
+            (try? await $0.base.update($1)) ?? SessionJournalEntry()
         },
     ]
 
     private static func fieldwise(
         _ fault: String, _ alter: @escaping @Sendable (inout SessionJournalEntry) -> Void
     ) -> Mutant {
-        Mutant("what is written is read again, field by field", by: "a journal that \(fault)") {
-            $0.onRead = { journal in
-                var entry = try await journal.base.read()
-                alter(&entry)
-                return entry
-            }
+        Mutant("what is written is read again, field by field", by: "a journal that \(fault)", \.onRead) {
+            var entry = try await $0.base.read()
+            alter(&entry)
+            return entry
         }
     }
 }

@@ -9,7 +9,7 @@ enum SharedTokenStoreMutants {
 
     static let all = leases + updates + endings
 
-    private static let leases = [
+    private static let leases: [Mutant] = [
         Mutant("a free lease is taken immediately, with a limit of zero too", by: "a limit read before the lock") {
             $0.onLease = { store, limit in
                 guard limit > .zero else { throw TokenStoreError(.busy, reason: "no time left") }
@@ -82,7 +82,7 @@ enum SharedTokenStoreMutants {
         },
     ]
 
-    private static let updates = [
+    private static let updates: [Mutant] = [
         Mutant("G13: a saved bundle does not replace a later one of its session", by: "the last save wins") { store in
             store.onSave = { store, bundle in await store.storage.save(bundle) }
         },
@@ -96,12 +96,10 @@ enum SharedTokenStoreMutants {
                 try await store.proper.update { _ in new }
             }
         },
-        Mutant("an update does not wait for the lease", by: "an update under the lease") { store in
-            store.onUpdate = { store, change in
-                let lease = try await store.storage.lease(waitingAtMost: .seconds(3_600))
-                try await store.proper.update(change)
-                await lease.release()
-            }
+        Mutant("an update does not wait for the lease", by: "an update under the lease", \.onUpdate) { store, change in
+            let lease = try await store.storage.lease(waitingAtMost: .seconds(3_600))
+            try await store.proper.update(change)
+            await lease.release()
         },
         update("an update that returns nil changes nothing", by: "storing nil as empty") { found, change in
             change(found) ?? .empty
@@ -118,28 +116,24 @@ enum SharedTokenStoreMutants {
         },
     ]
 
-    private static let endings = [
+    private static let endings: [Mutant] = [
         ending("forgets the reason") { SessionTombstone(session: $0.session, reason: .byUser, date: $0.date) },
         ending("forgets the date") {
             SessionTombstone(session: $0.session, reason: $0.reason, date: .distantPast, upTo: $0.ordinal)
         },
         ending("forgets the ordinal") { SessionTombstone(session: $0.session, reason: $0.reason, date: $0.date) },
-        Mutant("an ended session leaves no token", by: "a file that only grows") { store in
-            store.onContents = { store in
-                let saved = store.storage.events.compactMap { event in
-                    if case .save(let bundle) = event { bundle.accessToken } else { nil }
-                }
-                return Data(saved.joined().utf8)
+        Mutant("an ended session leaves no token", by: "a file that only grows", \.onContents) { store in
+            let saved = store.storage.events.compactMap { event in
+                if case .save(let bundle) = event { bundle.accessToken } else { nil }
             }
+            return Data(saved.joined().utf8)
         },
         Mutant("G9: a late save of an ended session is refused, and the ending stays", by: "the last save wins") {
             $0.onSave = { store, bundle in await store.storage.save(bundle) }
         },
-        Mutant("the next sign-in replaces an ended session", by: "an ending that cannot be replaced") { store in
-            store.onSave = { store, bundle in
-                if case .tombstone = store.storage.content { throw TokenStoreError(.superseded, reason: "ended") }
-                try await store.proper.save(bundle)
-            }
+        Mutant("the next sign-in replaces an ended session", by: "an ending that cannot be replaced", \.onSave) {
+            if case .tombstone = $0.storage.content { throw TokenStoreError(.superseded, reason: "ended") }
+            try await $0.proper.save($1)
         },
         Mutant("`changes` reports each write of another view after the access", by: "a store without reports") {
             let silent = RecordingTokenStore()
@@ -161,7 +155,7 @@ enum SharedTokenStoreMutants {
     private static func lease(
         _ rule: String, by fault: String, _ alter: @escaping @Sendable (inout AlteredLease) -> Void
     ) -> Mutant {
-        Mutant(rule, by: fault) { $0.onLease = { store, limit in try await store.leaseProperly(limit, alter) } }
+        Mutant(rule, by: fault, \.onLease) { store, limit in try await store.leaseProperly(limit, alter) }
     }
 
     /// A store that alters the step of its updates.
@@ -169,21 +163,17 @@ enum SharedTokenStoreMutants {
         _ rule: String, by fault: String,
         _ step: @escaping @Sendable (Result<StoredSession, TokenStoreError>, StoreChange) -> StoredSession?
     ) -> Mutant {
-        Mutant(rule, by: fault) {
-            $0.onUpdate = { store, change in try await store.proper.update { step($0, change) } }
-        }
+        Mutant(rule, by: fault, \.onUpdate) { store, change in try await store.proper.update { step($0, change) } }
     }
 
     /// A store that alters the endings that it reads.
     private static func ending(
         _ fault: String, _ alter: @escaping @Sendable (SessionTombstone) -> SessionTombstone
     ) -> Mutant {
-        Mutant("G5: a tombstone is read as written, field by field, and load returns nil", by: fault) { store in
-            store.onRead = { store in
-                let content = try await store.proper.read()
-                if case .tombstone(let tombstone) = content { return .tombstone(alter(tombstone)) }
-                return content
-            }
+        Mutant("G5: a tombstone is read as written, field by field, and load returns nil", by: fault, \.onRead) {
+            let content = try await $0.proper.read()
+            if case .tombstone(let tombstone) = content { return .tombstone(alter(tombstone)) }
+            return content
         }
     }
 }

@@ -17,11 +17,7 @@ extension StubResponse {
     }
 
     /// A response with a body, with or without a media type.
-    package static func body(
-        _ body: String,
-        status: Int,
-        type: String?
-    ) -> StubResponse {
+    package static func body(_ body: String, status: Int, type: String?) -> StubResponse {
         var headers: HTTPHeaders = [:]
         headers["Content-Type"] = type
         return .status(status, headers: headers, body: Data(body.utf8))

@@ -7,10 +7,6 @@ package final class LoopbackServers: Sendable {
 
     package init() {}
 
-    deinit {
-        for server in running.withLock({ $0 }) { server.stop() }
-    }
-
     /// Starts a server on a port of its own.
     package func start(
         _ script: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Action

@@ -14,25 +14,15 @@ struct AccountsPeer {
     let prefix: String
     let count: Int
 
-    /// The number of accounts that are refreshed at a time.
-    let width: Int
-
-    /// How often each account is refreshed.
-    let rounds: Int
-
     /// Whether the changes of every account are watched meanwhile.
     let isWatching: Bool
 
     init?(_ arguments: [String]) {
-        guard arguments.count == 6, let count = Int(arguments[2]), let width = Int(arguments[3]),
-            let rounds = Int(arguments[4])
-        else { return nil }
+        guard arguments.count == 4, let count = Int(arguments[2]) else { return nil }
         connection = arguments[0]
         prefix = arguments[1]
         self.count = count
-        self.width = width
-        self.rounds = rounds
-        isWatching = arguments[5] == "yes"
+        isWatching = arguments[3] == "yes"
     }
 
     private struct Tally {
@@ -45,19 +35,13 @@ struct AccountsPeer {
         // The machine of a test may be slow.
         (limits.call, limits.connect, limits.statement) = (.seconds(3_600), .seconds(600), .seconds(600))
         let first = PostgreSQLTokenStore(
-            connection: connection,
-            account: prefix,
-            cipher: UnencryptedTokenCipher(),
-            limits: limits
-        )
+            connection: connection, account: prefix, cipher: UnencryptedTokenCipher(), limits: limits)
         let stores = (0..<count).map { first.store(for: "\(prefix)/\($0)") }
         let watches = isWatching ? stores.map { store in Task { for await _ in store.changes {} } } : []
         StandardIO.write("ready")
         _ = readLine()
         let tally = Locked(Tally())
-        let duration = await ContinuousClock().measure {
-            for _ in 0..<rounds { await refreshAll(stores, tally) }
-        }
+        let duration = await ContinuousClock().measure { await refreshAll(stores, tally) }
         let (refreshed, failures) = tally.withLock { ($0.refreshed, $0.failures) }
         StandardIO.write(
             "done \(refreshed) \(failures.values.reduce(0, +)) \(duration / .seconds(1)) \(Self.peakMemory)")
@@ -67,10 +51,11 @@ struct AccountsPeer {
         for watch in watches { watch.cancel() }
     }
 
+    /// Refreshes each account once, 200 at a time.
     private func refreshAll(_ stores: [PostgreSQLTokenStore], _ tally: Locked<Tally>) async {
         await withTaskGroup(of: Void.self) { group in
             for (number, store) in stores.enumerated() {
-                if number >= width { await group.next() }
+                if number >= 200 { await group.next() }
                 group.addTask {
                     do {
                         try await refresh(store)
@@ -96,12 +81,8 @@ struct AccountsPeer {
             let generation = current.generation + 1
             try await store.save(
                 TokenBundle(
-                    accessToken: "access-\(generation)",
-                    refreshToken: "refresh-\(generation)",
-                    session: session,
-                    generation: generation
-                )
-            )
+                    accessToken: "access-\(generation)", refreshToken: "refresh-\(generation)", session: session,
+                    generation: generation))
         } catch {
             await lease.release()
             throw error

@@ -22,27 +22,14 @@ struct FleetPeer {
     func run() async {
         let handler = FleetRefreshHandler()
         let clock = SystemTimeSource()
-        let store = PostgreSQLTokenStore(
-            connection: connection,
-            account: account,
-            cipher: UnencryptedTokenCipher()
-        )
-        let session = TokenRefreshCoordinator(
-            store: store,
-            handler: handler,
-            policy: policy,
-            observer: Self.report
-        )
+        let store = PostgreSQLTokenStore(connection: connection, account: account, cipher: UnencryptedTokenCipher())
+        let session = TokenRefreshCoordinator(store: store, handler: handler, policy: policy, observer: Self.report)
         StandardIO.write("ready")
         await handler.start()
         var token: SessionToken?
         while token.map({ $0.generation < goal }) ?? true {
             do {
-                if let refused = token {
-                    token = try await session.replacement(for: refused)
-                } else {
-                    token = try await session.token()
-                }
+                token = if let token { try await session.replacement(for: token) } else { try await session.token() }
             } catch {
                 StandardIO.write("no token: \(error)")
                 if case .signedOut = session.state { break }

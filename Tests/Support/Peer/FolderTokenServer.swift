@@ -9,15 +9,11 @@ import Foundation
 struct FolderTokenServer {
     let folder: URL
 
-    struct Refusal: Error, CustomStringConvertible {
-        let description: String
-    }
-
     /// Refreshes as the engine does: lease, read, intent, call, write, release.
     func refresh(_ store: any SharedTokenStore, times count: Int) async throws {
         for _ in 0..<count {
             let lease = try await store.lease(waitingAtMost: .seconds(3_600))
-            guard let old = try await store.read().bundle else { throw Refusal(description: "signed out") }
+            guard let old = try await store.read().bundle else { throw PeerError(description: "signed out") }
             let intent = RefreshIntent(
                 idempotencyKey: UUID().uuidString, owner: .current, date: Date(), lease: lease.identity)
             try await replace(old, by: old.with(refreshIntent: intent), in: store)
@@ -35,14 +31,14 @@ struct FolderTokenServer {
             isDone.withLock { $0 = true }
             return .active(new)
         }
-        guard isDone.withLock({ $0 }) else { throw Refusal(description: "the session changed under the lease") }
+        guard isDone.withLock({ $0 }) else { throw PeerError(description: "the session changed under the lease") }
     }
 
     private func exchange(_ bundle: TokenBundle) throws -> Int {
-        guard make("refreshing") else { throw Refusal(description: "two refreshes at once") }
+        guard make("refreshing") else { throw PeerError(description: "two refreshes at once") }
         defer { rmdir(folder.appendingPathComponent("refreshing").path) }
         guard make("spent-\(bundle.generation)") else {
-            throw Refusal(description: "refresh token \(bundle.generation) used again")
+            throw PeerError(description: "refresh token \(bundle.generation) used again")
         }
         return bundle.generation + 1
     }

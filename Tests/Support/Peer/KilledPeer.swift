@@ -10,18 +10,18 @@ import PostgreSQLStorage
 #endif
 
 /// A process that begins or ends a session over the one of `ada1`, and is killed at one point of it.
-struct KilledPeer: Sendable {
-    enum Act: String, CaseIterable, Sendable {
+struct KilledPeer: Codable, Sendable {
+    enum Act: String, Codable, CaseIterable {
         case signIn, signOut, rejection, stepUp
     }
 
     /// Once the journal has the note, once the store is written too, and once the note is removed.
-    enum Point: String, CaseIterable, Sendable {
+    enum Point: String, Codable, CaseIterable {
         case noted, stored, settled
     }
 
     /// What the store does from the act on. An `emptied` one loses its content after the kill.
-    enum Fault: String, CaseIterable, Sendable {
+    enum Fault: String, Codable, CaseIterable {
         case none, unreadable, unwritable, emptied
     }
 
@@ -29,15 +29,6 @@ struct KilledPeer: Sendable {
     let act: Act
     let point: Point
     let fault: Fault
-
-    init?(_ arguments: [String]) {
-        guard arguments.count >= 5, let kind = KilledPlace.Kind(Array(arguments[4...])),
-            let act = Act(rawValue: arguments[1]), let point = Point(rawValue: arguments[2]),
-            let fault = Fault(rawValue: arguments[3])
-        else { return nil }
-        place = KilledPlace(folder: URL(fileURLWithPath: arguments[0]), kind: kind)
-        (self.act, self.point, self.fault) = (act, point, fault)
-    }
 
     /// Performs the act. The process ends by the signal at its point, or at last here.
     func run() async {
@@ -64,27 +55,10 @@ struct KilledPeer: Sendable {
 }
 
 /// The store and the journals of the processes.
-struct KilledPlace: Sendable {
-    enum Kind: Sendable, Equatable {
+struct KilledPlace: Codable, Sendable {
+    enum Kind: Codable, Equatable {
         case shared, plain
         case postgreSQL(connection: String, account: String)
-
-        init?(_ words: [String]) {
-            switch words.count {
-            case 1 where words[0] == "shared": self = .shared
-            case 1 where words[0] == "plain": self = .plain
-            case 2: self = .postgreSQL(connection: words[0], account: words[1])
-            default: return nil
-            }
-        }
-
-        var words: [String] {
-            switch self {
-            case .shared: ["shared"]
-            case .plain: ["plain"]
-            case .postgreSQL(let connection, let account): [connection, account]
-            }
-        }
     }
 
     let folder: URL
@@ -223,8 +197,7 @@ private struct ClockAhead: TimeSource {
 
 /// What holds whenever the process was killed.
 struct KillTable {
-    let place: KilledPlace
-    let act: KilledPeer.Act
+    let peer: KilledPeer
 
     /// The rows. `kill` runs a process with the arguments until it has ended.
     ///
@@ -238,15 +211,16 @@ struct KillTable {
             for fault in KilledPeer.Fault.allCases {
                 let folder = folder()
                 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-                let table = KillTable(place: KilledPlace(folder: folder, kind: kind(folder)), act: act)
-                let first = table.place.session(of: "a")
+                let place = KilledPlace(folder: folder, kind: kind(folder))
+                let table = KillTable(peer: KilledPeer(place: place, act: act, point: point, fault: fault))
+                let first = place.session(of: "a")
                 try await first.signIn(.tokens("ada1", 0))
                 await first.settle(within: .seconds(600))
                 let former = first.state
-                try await kill([folder.path, act.rawValue, point.rawValue, fault.rawValue] + table.place.kind.words)
-                if fault == .emptied { try await table.place.store().update { _ in .empty } }
+                try await kill([String(decoding: try JSONEncoder().encode(table.peer), as: UTF8.self)])
+                if fault == .emptied { try await place.store().update { _ in .empty } }
                 for (start, state) in try await table.starts() {
-                    guard let wrong = table.violation(state, former: former, point, fault) else { continue }
+                    guard let wrong = table.violation(state, former: former) else { continue }
                     violations.append("\(act), killed when \(point), store \(fault), \(start): \(wrong)")
                 }
             }
@@ -257,6 +231,7 @@ struct KillTable {
     /// The starts after the kill. The journal is that of a host: what only the journal of host a has taken is fulfilled
     /// by host a, and then holds everywhere.
     private func starts() async throws -> [(String, SessionState)] {
+        let place = peer.place
         guard case .postgreSQL = place.kind else {
             return [("start", try await place.start(host: "a", clockAhead: 0))]
         }
@@ -267,21 +242,21 @@ struct KillTable {
         ]
     }
 
-    private func violation(
-        _ state: SessionState, former: SessionState, _ point: KilledPeer.Point, _ fault: KilledPeer.Fault
-    ) -> String? {
-        let isStored = point != .noted && fault == .none
-        switch (act, state) {
+    private func violation(_ state: SessionState, former: SessionState) -> String? {
+        let isPlain = peer.place.kind == .plain
+        let fault = peer.fault
+        let isStored = peer.point != .noted && fault == .none
+        switch (peer.act, state) {
         case (.signIn, .signedIn): return state == former ? "the former user is back" : nil
         case (.signIn, .signedOut): return isStored ? "the new user is signed out: \(state)" : nil
         case (.signOut, .signedOut(let reason)):
             // A store without tombstones, and a journal without a note, have nothing of the session any more.
-            let isForgotten = fault == .emptied || place.kind == .plain && point == .settled
+            let isForgotten = fault == .emptied || isPlain && peer.point == .settled
             return isForgotten || reason == .byUser ? nil : "the reason is \(reason)"
         case (.rejection, .signedOut): return nil
         case (.rejection, .signedIn):
             // The server says it again. Nothing else is certain before the store has it.
-            return isStored || place.kind == .plain && fault == .none ? "the rejected session goes on" : nil
+            return isStored || isPlain && fault == .none ? "the rejected session goes on" : nil
         case (.stepUp, .signedIn): return state == former ? nil : "another session"
         case (.stepUp, .signedOut): return fault == .emptied ? nil : "the user is signed out: \(state)"
         default: return "the state is \(state)"

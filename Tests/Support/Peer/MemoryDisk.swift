@@ -6,14 +6,6 @@ import Foundation
 struct MemoryDisk {
     let mountPoint: URL
 
-    struct NotPossible: Error, CustomStringConvertible {
-        let description: String
-    }
-
-    init(at mountPoint: URL) {
-        self.mountPoint = mountPoint
-    }
-
     func perform(_ command: String) throws {
         #if os(Linux)
         switch command {
@@ -33,6 +25,6 @@ struct MemoryDisk {
     }
 
     private func check(_ result: Int32) throws {
-        if result != 0 { throw NotPossible(description: String(cString: strerror(errno))) }
+        if result != 0 { throw PeerError(description: String(cString: strerror(errno))) }
     }
 }

@@ -9,8 +9,8 @@ import Foundation
 /// | `call` | asyncHTTPClient\|urlSession URL | sends one request, see ``CallPeer`` |
 /// | `stalled` | URL OTHERURL | what runs while a response stalls URLSession, see ``StalledPeer`` |
 /// | `fleet` | CONNECTION ACCOUNT GENERATION | an engine over a session in PostgreSQL, see `FleetPeer` |
-/// | `killed` | FOLDER ACT POINT FAULT PLACE | begins or ends a session and is killed, see `KilledPeer` |
-/// | `accounts` | CONNECTION PREFIX ACCOUNTS WIDTH ROUNDS yes\|no | many sessions in PostgreSQL, see `AccountsPeer` |
+/// | `killed` | a `KilledPeer` as JSON | begins or ends a session and is killed |
+/// | `accounts` | CONNECTION PREFIX ACCOUNTS yes\|no | many sessions in PostgreSQL, see `AccountsPeer` |
 ///
 /// It reads commands from its standard input and writes results to its standard output, one on each line. `fleet` and
 /// `accounts` need the trait `PostgreSQL`, and `asyncHTTPClient` the trait `AsyncHTTPClient`.
@@ -23,7 +23,8 @@ struct PeerProgram {
         case "contract" where arguments.count == 2:
             await ContractPeer.run(rule: arguments[0], timeLimit: .seconds(Int(arguments[1]) ?? 0))
         case "call" where arguments.count == 2: await CallPeer(arguments)?.run() ?? fail()
-        case "killed": await KilledPeer(arguments)?.run() ?? fail()
+        case "killed" where arguments.count == 1:
+            await (try? JSONDecoder().decode(KilledPeer.self, from: Data(arguments[0].utf8)))?.run() ?? fail()
         case "stalled" where arguments.count == 2: await StalledPeer(arguments)?.run() ?? fail()
         #if PostgreSQL
         case "fleet": await FleetPeer(arguments)?.run() ?? fail()
@@ -38,6 +39,11 @@ struct PeerProgram {
         FileHandle.standardError.write(Data(usage.utf8))
         exit(2)
     }
+}
+
+/// An error that a process writes.
+struct PeerError: Error, CustomStringConvertible {
+    let description: String
 }
 
 /// Lines from and to the test that started this process.

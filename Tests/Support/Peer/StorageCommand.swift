@@ -11,9 +11,6 @@ enum StorageCommand: String {
     /// Saves the next generation. NUMBER is the size limit of files in bytes, which stands for a full disk.
     case saveOnce = "save-once"
 
-    /// The same, with a fixed generation and without reading the store.
-    case overwriteOnce = "overwrite-once"
-
     /// Saves the next generation as a user without rights, if it can become one.
     case saveUnprivileged = "save-unprivileged"
 
@@ -46,10 +43,6 @@ enum StorageCommand: String {
         case .saveOnce:
             limitFileSize(to: number)
             StandardIO.write("\(try await store.saveNext())")
-        case .overwriteOnce:
-            limitFileSize(to: number)
-            try await store.save(.large(1))
-            StandardIO.write("saved")
         case .saveUnprivileged:
             dropPrivileges()
             guard try await store.load() != nil else { return StandardIO.write("the load returned none") }
@@ -94,8 +87,7 @@ enum StorageCommand: String {
             try await clock.sleep(until: clock.uptime + .milliseconds(20))
             await lease.release()
         }
-        StandardIO.write(
-            "\(Int(longest / .milliseconds(1)))")
+        StandardIO.write("\(Int(longest / .milliseconds(1)))")
     }
 
     private func openStreams(of store: any SharedTokenStore, _ count: Int) async throws {

@@ -20,6 +20,7 @@ struct StorageDialogue {
         }
     }
 
+    /// Runs a command, and returns its finding, or `done`.
     private mutating func response(to line: String) async throws -> String {
         switch line {
         case "load": return try await store.load().map { "\($0.generation)" } ?? "none"
@@ -29,7 +30,6 @@ struct StorageDialogue {
                 guard case .success(.active(let bundle)) = found else { return nil }
                 return .tombstone(SessionTombstone(session: bundle.session, reason: .byUser, date: Date()))
             }
-            return "done"
         case "reason":
             switch try await store.read() {
             case .empty: return "empty"
@@ -46,14 +46,11 @@ struct StorageDialogue {
         case "lease":
             await (try await store.lease(waitingAtMost: .zero)).release()
             return "leased"
-        case "restart":
-            store = makeStore()
-            return "done"
+        case "restart": store = makeStore()
         case "mount", "mount small", "unmount":
-            try MemoryDisk(at: folder.deletingLastPathComponent()).perform(line)
-            return "done"
+            try MemoryDisk(mountPoint: folder.deletingLastPathComponent()).perform(line)
         case "watch":
-            let disk = MemoryDisk(at: folder.deletingLastPathComponent())
+            let disk = MemoryDisk(mountPoint: folder.deletingLastPathComponent())
             try disk.perform("mount alone")
             try await store.save(.large(0))
             var reports = store.changes.makeAsyncIterator()
@@ -68,36 +65,29 @@ struct StorageDialogue {
             return try await store.load().map { "\($0.generation)" } ?? "ended"
         case "overwrite":
             try await store.save(TokenBundle(accessToken: "access-1", refreshToken: nil, generation: 100))
-            return "done"
-        case "delete":
-            try await store.delete()
-            return "done"
+        case "delete": try await store.delete()
         case "noted":
             return try await FileSessionJournal.test(in: folder).read().pending == nil ? "empty" : "noted"
+        #if os(Linux)
         case "contract":
             try await checkContract()
             return "kept"
         case "load-six": return await loadSixAccounts()
         case "load-cut": return await loadCutName()
         case "busy-accounts": return try await useManyAccounts()
-        case "spoil":
-            try Self.spoil()
-            return "done"
-        case "store-later":
-            try Self.spoil(with: Self.later)
-            return "done"
+        case "store-later": try Self.spoil(with: Self.later)
         case "has-later": return "\(try Self.contents("default") == Self.later)"
-        case "iterate":
-            try iterateMainContext()
-            return "done"
+        case "iterate": try iterateMainContext()
+        #endif
         default: return "unknown command \(line)"
         }
+        return "done"
     }
 
+    #if os(Linux)
     /// A session of a later version of the format.
     private static let later = Data(#"{"format":"latchkey-tokens","version":1000}"#.utf8)
 
-    #if os(Linux)
     private func checkContract() async throws {
         let folder = folder
         let fresh = { SecretServiceTokenStore.test(UUID().uuidString, locks: folder) }
@@ -196,14 +186,6 @@ struct StorageDialogue {
         let iterate: Iteration? = try SharedLibrary("libsecret-1.so.0")?.function("g_main_context_iteration")
         while let iterate, iterate(nil, 0) != 0 {}
     }
-    #else
-    private func checkContract() async throws {}
-    private func loadSixAccounts() async -> String { "" }
-    private func loadCutName() async -> String { "" }
-    private func useManyAccounts() async throws -> String { "" }
-    private static func spoil(with _: Data? = nil) throws {}
-    private static func contents(_ account: String) throws -> Data { Data() }
-    private func iterateMainContext() throws {}
     #endif
 }
 

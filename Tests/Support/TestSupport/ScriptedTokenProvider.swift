@@ -61,27 +61,14 @@ package final class ScriptedTokenProvider: TokenProvider {
 }
 
 extension SessionToken {
-    package static let first = SessionToken(
-        value: "access-0",
-        refreshToken: "refresh-0",
-        session: SessionID(rawValue: "session-a"),
-        generation: 0
-    )
+    package static let first = SessionToken("0", of: SessionID(rawValue: "session-a"), generation: 0)
 
-    package static let ofAnotherSession = SessionToken(
-        value: "access-b",
-        refreshToken: "refresh-b",
-        session: SessionID(rawValue: "session-b"),
-        generation: 0
-    )
+    package static let ofAnotherSession = SessionToken("b", of: SessionID(rawValue: "session-b"), generation: 0)
 
     /// The token that a refresh of this one returns.
-    package var next: SessionToken {
-        SessionToken(
-            value: "access-\(generation + 1)",
-            refreshToken: "refresh-\(generation + 1)",
-            session: session,
-            generation: generation + 1
-        )
+    package var next: SessionToken { SessionToken("\(generation + 1)", of: session, generation: generation + 1) }
+
+    private init(_ name: String, of session: SessionID, generation: Int) {
+        self.init(value: "access-\(name)", refreshToken: "refresh-\(name)", session: session, generation: generation)
     }
 }

@@ -126,11 +126,7 @@ package final class SpawnedProcess: Sendable {
     }
 
     private static func spawn(
-        _ path: String,
-        _ arguments: [String],
-        _ environment: [String: String],
-        input: Int32,
-        output: Int32
+        _ path: String, _ arguments: [String], _ environment: [String: String], input: Int32, output: Int32
     ) throws -> pid_t {
         #if canImport(Glibc)
         var actions = posix_spawn_file_actions_t()

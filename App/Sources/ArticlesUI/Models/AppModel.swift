@@ -9,7 +9,6 @@ import Observation
 @Observable
 @MainActor
 package final class AppModel {
-    /// What is shown.
     package enum Root {
         case splash(SplashModel)
         case signIn(SignInModel)
@@ -17,6 +16,10 @@ package final class AppModel {
     }
 
     package private(set) var root: Root
+
+    package var splash: SplashModel? { if case .splash(let splash) = root { splash } else { nil } }
+    package var signIn: SignInModel? { if case .signIn(let login) = root { login } else { nil } }
+    package var main: MainModel? { if case .main(let main) = root { main } else { nil } }
 
     /// The session has ended while the user worked: an alert asks for a new login. It is shown once for each end.
     package private(set) var alert: SessionEndAlert?
@@ -35,7 +38,7 @@ package final class AppModel {
     /// Restores the session, and follows it until the task is cancelled.
     package func run() async {
         let states = services.session.states
-        if case .splash(let splash) = root { await splash.launch() }
+        await splash?.launch()
         for await _ in states { follow() }
     }
 
@@ -51,7 +54,6 @@ package final class AppModel {
         }
     }
 
-    /// The user has seen the alert.
     package func dismissAlert() {
         alert = nil
     }
@@ -73,7 +75,7 @@ package final class AppModel {
     }
 
     private func launched(_ outcome: LaunchOutcome) {
-        guard case .splash(let splash) = root else { return }
+        guard let splash else { return }
         switch (outcome, services.session.state) {
         case (.signedIn(let user), .signedIn(let id)): open(id, user: user)
         case (.unverified(let user, let error), .signedIn(let id)): open(id, user: user, banner: error)
@@ -94,7 +96,7 @@ package final class AppModel {
     private func open(_ session: SessionID, user: User?, banner: ScreenError? = nil) {
         close(root)
         var usesProvider = false
-        if user != nil, case .signIn(let login) = root { usesProvider = login.social.phase == .loaded }
+        if user != nil, let signIn { usesProvider = signIn.social.phase == .loaded }
         let main = MainModel(
             session: session, user: user, usesProvider: usesProvider, banner: banner, services: services,
             sessionMayHaveEnded: { [weak self] in self?.follow() })
@@ -130,7 +132,6 @@ package final class AppModel {
 
 /// Says that the session has ended and why (G24).
 package struct SessionEndAlert: Sendable, Hashable {
-    /// Why the session ended.
     package let reason: SignOutReason
 
     /// Whether the same user continues where the session ended.

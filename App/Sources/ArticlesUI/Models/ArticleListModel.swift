@@ -19,7 +19,6 @@ package final class ArticleListModel {
     /// The error of the next page. The articles before it stay.
     package private(set) var moreError: ScreenError?
 
-    /// Whether there may be another page.
     package var hasMore: Bool { next != nil }
 
     /// Whether the server has no articles.
@@ -34,7 +33,6 @@ package final class ArticleListModel {
     private let services: ScreenServices
     private let sessionMayHaveEnded: () -> Void
 
-    /// The number of articles in a page.
     static let pageSize = 20
 
     /// The most pages without an article that one request for more reads.

@@ -1,7 +1,6 @@
 package import DataAPI
 import Observation
 
-/// One article.
 @Observable
 @MainActor
 package final class ArticleModel {

@@ -6,22 +6,15 @@ import Observation
 @Observable
 @MainActor
 package final class GuestLoginModel {
-    /// The picked photo.
     package enum Photo: Sendable, Hashable {
-        /// No photo is picked.
         case none
-
         /// The photo is read and fitted.
         case preparing
-
         /// The photo as it is uploaded.
         case ready(Data)
-
-        /// The photo cannot be used.
         case failed(ScreenError)
     }
 
-    /// The display name.
     package var name = ""
 
     package private(set) var photo = Photo.none
@@ -102,7 +95,6 @@ package final class GuestLoginModel {
         if phase != .loading { phase = .failed(error) }
     }
 
-    /// Cancels the registration.
     package func cancel() {
         guard phase == .loading else { return }
         login.cancel()

@@ -14,7 +14,6 @@ package final class MainModel {
         case account
     }
 
-    /// The session of these screens.
     package let session: SessionID
 
     /// The user; `nil` while it is not known.
@@ -120,7 +119,6 @@ package final class MainModel {
         compose.restore(place.compose)
     }
 
-    /// The session is over.
     func close() {
         isClosed = true
         path = []

@@ -4,7 +4,6 @@
 /// suspension whether its result still counts: the result of a call that was superseded or cancelled does not.
 @MainActor
 final class ModelCall {
-    /// Identifies one call.
     @MainActor
     struct Ticket {
         fileprivate let number: Int
@@ -42,12 +41,10 @@ final class ModelCall {
         await start(work)
     }
 
-    /// Waits for the calls under way.
     func wait() async {
         while let task = running?.task { await task.value }
     }
 
-    /// Cancels the call under way and starts the work.
     func restart(_ work: @escaping Work) async {
         cancel()
         await start(work)

@@ -19,12 +19,8 @@ package final class ProviderLoginModel {
     private let exchange: (SocialProvider, String) async throws -> User?
     private let finish: (Result<User?, ScreenError>?) -> Void
 
-    /// - Parameters:
-    ///   - isOffered: Whether the screen offers providers.
-    ///   - identity: The source of the provider's token.
-    ///   - call: The one call of the screen.
-    ///   - exchange: Sends the token to the server.
-    ///   - finish: Is called with the user, or with the error; `nil`: the user has cancelled.
+    /// `exchange` sends the token to the server; `finish` is called with the user, with the error, or with `nil` when
+    /// the user has cancelled.
     init(
         isOffered: Bool = true,
         identity: any IdentityTokenSource,

@@ -38,7 +38,6 @@ package struct ScreenError: LocalizedError, Sendable, Hashable {
         self.init("tooLong", limits: exceeded)
     }
 
-    /// Describes any error.
     package init(_ error: any Error) {
         if let error = error as? ScreenError {
             self = error
@@ -78,7 +77,6 @@ package enum LoadPhase: Sendable, Hashable {
     /// The newest request failed.
     case failed(ScreenError)
 
-    /// The error of the newest request.
     package var error: ScreenError? {
         if case .failed(let error) = self { error } else { nil }
     }

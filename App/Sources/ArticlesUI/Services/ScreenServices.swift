@@ -30,7 +30,6 @@ package struct ScreenServices: Sendable {
 
 /// The session, as far as screens need it.
 package protocol SessionControl: Sendable {
-    /// The current state.
     var state: SessionState { get }
 
     /// The states from now on, the current one first.
@@ -47,7 +46,6 @@ package protocol AccountReading: Sendable {
     /// - Throws: When the store cannot be read now; `CancellationError`.
     func launch() async throws -> LaunchOutcome
 
-    /// Fetches the user of the session.
     func me() async throws -> User
 
     /// Fetches the photo of the user; `nil` for one without a photo.
@@ -66,16 +64,9 @@ package enum LaunchOutcome: Sendable {
     case signedOut(SignOutReason)
 }
 
-/// Registers guests.
 package protocol GuestRegistration: Sendable {
-    /// Registers a guest and signs it in.
-    ///
-    /// - Parameters:
-    ///   - name: The display name.
-    ///   - photo: The prepared photo.
-    ///   - progress: Is called on any thread with the uploaded part, from 0 to 1.
-    /// - Returns: The guest; `nil`: the server does not name it, and has signed it in.
-    /// - Throws: ``ScreenError``, or `CancellationError`.
+    /// Registers a guest with a prepared photo, and signs it in. `progress` is called on any thread with the uploaded
+    /// part, from 0 to 1. The result is `nil` when the server does not name the guest, and has signed it in.
     func registerGuest(
         name: String, photo: Data, progress: @escaping @Sendable (Double) -> Void
     ) async throws -> User?
@@ -87,7 +78,6 @@ package protocol PhotoPreparing: Sendable {
     func prepare(_ photo: Data) async throws -> Data
 }
 
-/// Signs in with the token of an identity provider.
 package protocol SocialLogin: Sendable {
     /// - Returns: The user; `nil`: the server does not name the user, and has signed them in.
     func signIn(_ provider: SocialProvider, token: String) async throws -> User?
@@ -106,7 +96,6 @@ package protocol IdentityTokenSource: Sendable {
     func token(for provider: SocialProvider) async throws -> String
 }
 
-/// Reads articles.
 package protocol ArticleReading: Sendable {
     /// Fetches a page of the list, newest first.
     func page(after cursor: Article.Cursor?, limit: Int) async throws -> Page<Article>
@@ -115,18 +104,11 @@ package protocol ArticleReading: Sendable {
     /// stored. One session never gets that of another one.
     func storedPage(of session: SessionID, limit: Int) async -> [Article]
 
-    /// Fetches an article.
     func article(_ id: Article.ID) async throws -> Article
 }
 
-/// Writes articles.
 package protocol ArticleWriting: Sendable {
-    /// Creates an article. With a key that the server has seen, it returns the article of the first call.
-    ///
-    /// - Parameters:
-    ///   - draft: The content.
-    ///   - key: Identifies this attempt to publish.
-    /// - Returns: The article as the server has stored it.
-    /// - Throws: ``ScreenError``, or `CancellationError`. The article may have been created.
+    /// Creates an article. With a key that the server has seen, it returns the article of the first call. When it
+    /// throws, the article may have been created.
     func create(_ draft: ArticleDraft, key: String) async throws -> Article
 }

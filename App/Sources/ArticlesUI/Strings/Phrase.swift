@@ -76,7 +76,6 @@ extension Phrase {
     }
 }
 
-/// A language of the screens.
 package enum Language: String, CaseIterable, Sendable {
     case english = "en"
     case korean = "ko"

@@ -10,7 +10,6 @@ package struct Strings: Sendable {
         self.language = language
     }
 
-    /// The texts of the user's language.
     package static var current: Strings { Strings(Language(preferred: Locale.preferredLanguages)) }
 
     /// A text with its arguments. An argument is never searched for names of others.
@@ -93,7 +92,6 @@ package struct Strings: Sendable {
         return self(.uploading, ["percent": String(percent)])
     }
 
-    /// The label of a login button.
     package func label(for provider: SocialProvider) -> String {
         switch provider {
         case .apple: self(.signInWithApple)

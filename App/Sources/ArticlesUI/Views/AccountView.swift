@@ -22,4 +22,22 @@ struct AccountView: View {
         .navigationTitle(strings(.account))
     }
 }
+
+/// The providers, and the login with one of them that is under way.
+struct ProviderButtons: View {
+    let login: ProviderLoginModel
+    @Environment(\.strings) private var strings
+
+    var body: some View {
+        ForEach(login.providers, id: \.self) { provider in
+            Button(strings.label(for: provider)) { Task { await login.signIn(with: provider) } }
+                .disabled(login.provider != nil)
+        }
+        if login.provider != nil {
+            ProgressView(strings(.signingIn))
+            Button(strings(.cancel), role: .cancel) { login.cancel() }
+        }
+        if let error = login.phase.error { ErrorText(error: error) }
+    }
+}
 #endif

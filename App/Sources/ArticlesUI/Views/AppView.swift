@@ -40,7 +40,6 @@ package struct AppView: View {
     }
 }
 
-/// The screen of the launch.
 struct SplashView: View {
     let splash: SplashModel
     @Environment(\.strings) private var strings
@@ -87,7 +86,6 @@ struct ErrorText: View {
 }
 
 extension EnvironmentValues {
-    /// The texts of the screens.
     @Entry package var strings = Strings.current
 }
 #endif

@@ -2,7 +2,6 @@
 import DataAPI
 import SwiftUI
 
-/// One article.
 struct ArticleView: View {
     let model: ArticleModel
     @Environment(\.strings) private var strings
@@ -31,7 +30,6 @@ struct ArticleView: View {
     }
 }
 
-/// A new article.
 struct ComposeView: View {
     @Bindable var compose: ComposeModel
     @Environment(\.strings) private var strings

@@ -39,7 +39,6 @@ struct MainView: View {
     }
 }
 
-/// The list of articles.
 struct ArticleListView: View {
     let list: ArticleListModel
     @Environment(\.strings) private var strings

@@ -1,31 +1,6 @@
 import Mustache
 
-/// Text in HTML: the one rule for the pages and for the report of `articles --report`.
-package enum Markup {
-    /// The text as content of an element, or of an attribute in quotes.
-    ///
-    /// Escaped by Unicode scalars: a character may consist of several, and `"\u{600}<"` is one. Control characters, and
-    /// those that change the direction of the text around them, are replaced: text of a server must not change what
-    /// stands beside it.
-    package static func escaped(_ text: String) -> String {
-        var escaped = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": escaped.append(contentsOf: "&amp;".unicodeScalars)
-            case "<": escaped.append(contentsOf: "&lt;".unicodeScalars)
-            case ">": escaped.append(contentsOf: "&gt;".unicodeScalars)
-            case "\"": escaped.append(contentsOf: "&quot;".unicodeScalars)
-            case "'": escaped.append(contentsOf: "&#39;".unicodeScalars)
-            // HTML reads a CR as a line break.
-            case "\n", "\r", "\t": escaped.append(scalar)
-            default: escaped.append(scalar.isInvisibleControl ? "\u{FFFD}" : scalar)
-            }
-        }
-        return String(escaped)
-    }
-}
-
-/// Compiled templates. Each escapes with ``Markup``.
+/// Compiled templates. Each escapes with ``MarkupEscaping``.
 package struct MarkupTemplates: Sendable {
     private var library = MustacheLibrary()
 
@@ -58,7 +33,6 @@ package struct MarkupTemplates: Sendable {
         return sources.mapValues { $0.joined(separator: "\n") }
     }
 
-    /// Renders a template with the members that it names.
     package func render(_ members: Any, _ name: String) -> String { library.render(members, withTemplate: name) ?? "" }
 }
 
@@ -73,9 +47,29 @@ extension Unicode.Scalar {
     }
 }
 
-/// Escapes the texts of templates with ``Markup``. The escaping of the template engine compares characters.
+/// Escapes text in HTML: the one rule for the pages and for the report of `articles --report`.
 struct MarkupEscaping: MustacheContentType {
     static let name = "MARKUP"
 
-    func escapeText(_ text: String) -> String { Markup.escaped(text) }
+    /// The text as content of an element, or of an attribute in quotes.
+    ///
+    /// Escaped by Unicode scalars, and not by characters as the template engine does: one may consist of several, and
+    /// `"\u{600}<"` is one. Control characters, and those that change the direction of the text around them, are
+    /// replaced: text of a server must not change what stands beside it.
+    func escapeText(_ text: String) -> String {
+        var escaped = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": escaped.append(contentsOf: "&amp;".unicodeScalars)
+            case "<": escaped.append(contentsOf: "&lt;".unicodeScalars)
+            case ">": escaped.append(contentsOf: "&gt;".unicodeScalars)
+            case "\"": escaped.append(contentsOf: "&quot;".unicodeScalars)
+            case "'": escaped.append(contentsOf: "&#39;".unicodeScalars)
+            // HTML reads a CR as a line break.
+            case "\n", "\r", "\t": escaped.append(scalar)
+            default: escaped.append(scalar.isInvisibleControl ? "\u{FFFD}" : scalar)
+            }
+        }
+        return String(escaped)
+    }
 }

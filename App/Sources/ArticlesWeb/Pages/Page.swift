@@ -3,7 +3,6 @@ import DataAPI
 import Foundation
 import Mustache
 
-/// A rendered page.
 struct Page: Sendable, Equatable {
     let location: Location
     let html: String
@@ -18,7 +17,7 @@ struct Page: Sendable, Equatable {
             "location": location.path, "formToken": formToken, "isBusy": screen.isBusy, "template": screen.template,
             "screen": screen.members,
         ]
-        if case .main(let main) = app.root {
+        if let main = app.main {
             members["isSignedIn"] = true
             members["user"] = main.user?.name
         }
@@ -63,7 +62,6 @@ enum Location: Sendable, Hashable {
 /// *plain* has no style: that is for the browser with the cookie. It says why it is no other page, or leads there. In
 /// *compose* the line break after `<textarea>` is no part of the text, and one that the text begins with is.
 enum PageTemplates {
-    /// The compiled templates.
     static let library = MarkupTemplates(sources)
 
     /// The layout, the screens and the parts that they have in common, by name.

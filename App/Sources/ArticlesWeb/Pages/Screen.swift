@@ -92,7 +92,6 @@ struct Screen {
         "\(path)?v=\(UInt(bitPattern: data.hashValue))"
     }
 
-    /// The buttons of the identity providers.
     private static func providers(
         _ login: ProviderLoginModel, _ strings: Strings, at path: String, cancelledAt cancelPath: String
     ) -> [String: Any] {
@@ -165,9 +164,7 @@ struct Screen {
 }
 
 extension GuestLoginModel.Photo {
-    /// The photo as it is uploaded.
     var prepared: Data? { if case .ready(let data) = self { data } else { nil } }
 
-    /// Why the photo cannot be used.
     var error: ScreenError? { if case .failed(let error) = self { error } else { nil } }
 }

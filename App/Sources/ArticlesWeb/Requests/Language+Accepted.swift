@@ -15,6 +15,5 @@ extension Language {
         self.init(preferred: preferred.map(\.tag))
     }
 
-    /// The most ranges that are read.
     private static let rangeLimit = 32
 }

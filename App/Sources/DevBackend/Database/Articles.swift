@@ -63,7 +63,6 @@ struct Articles: Sendable {
         }
     }
 
-    /// Changes the title, the body, or both, of a user's own article.
     func change(
         _ id: Int64, title: String?, body: String?, by userID: Int64, now: Date
     ) async throws -> Payload.Article {
@@ -78,7 +77,6 @@ struct Articles: Sendable {
         }
     }
 
-    /// Deletes a user's own article.
     func delete(_ id: Int64, by userID: Int64, now: Date) async throws {
         try await database.writer.write { database in
             _ = try Self.article(id, ownedBy: userID, in: database).delete(database)

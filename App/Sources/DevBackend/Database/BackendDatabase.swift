@@ -41,9 +41,7 @@ struct BackendDatabase: Sendable {
     /// Access tokens of an earlier epoch are expired.
     var epoch: Int { currentEpoch.withLockedValue { $0 } }
 
-    /// Starts the next epoch, which expires every access token issued so far.
-    ///
-    /// - Returns: The new epoch.
+    /// Starts the next epoch, which expires every access token issued so far, and returns it.
     func startNextEpoch() async throws -> Int {
         let epoch = try await writer.write { database in
             let epoch = try Stored.Setting.epoch(in: database) + 1
@@ -63,7 +61,6 @@ struct BackendDatabase: Sendable {
 }
 
 extension Stored.Setting {
-    /// A stored value, or a first one that is stored.
     fileprivate static func value(_ name: String, in database: Database, first: () -> Data) throws -> Data {
         if let record = try fetchOne(database, key: name) { return record.value }
         let record = Self(name: name, value: first())

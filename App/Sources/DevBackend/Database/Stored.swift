@@ -18,7 +18,6 @@ enum Stored {
         mutating func didInsert(_ inserted: InsertionSuccess) { id = inserted.rowID }
     }
 
-    /// The bytes of an upload.
     struct File: Table {
         let key: String
         let bytes: Data
@@ -91,16 +90,12 @@ enum Stored {
 }
 
 extension Stored.User {
-    private struct MissingIdentifier: Error {}
-
-    /// The user with an account at a provider.
     static func with(_ provider: String, _ subject: String, in database: Database) throws -> Stored.User? {
         try filter(Column("provider") == provider && Column("providerSubject") == subject).fetchOne(database)
     }
 
-    /// The identifier that every stored user has.
     func requireID() throws -> Int64 {
-        guard let id else { throw MissingIdentifier() }
+        guard let id else { throw APIError.internalError }
         return id
     }
 }

@@ -60,7 +60,7 @@ enum Payload {
         @NullIfAbsent var profileImageKey: String?
 
         init(_ user: Stored.User, origin: String) throws {
-            id = PublicID(try user.requireID())
+            id = PublicID(number: try user.requireID())
             name = user.name
             profileImageKey = user.imageKey
             profileUrl = user.imageKey.map { "\(origin)\(RouteTable.basePath)/files/\($0)" }
@@ -90,11 +90,12 @@ enum Payload {
 
         /// Reads a row of `article` joined with `authorName`.
         init(row: Row) throws {
-            id = PublicID(try row.decode(forColumn: "id"))
+            id = PublicID(number: try row.decode(forColumn: "id"))
             title = try row.decode(forColumn: "title")
             content = try row.decode(forColumn: "body")
             author = Author(
-                id: PublicID(try row.decode(forColumn: "authorID")), name: try row.decode(forColumn: "authorName"))
+                id: PublicID(number: try row.decode(forColumn: "authorID")),
+                name: try row.decode(forColumn: "authorName"))
             createdAt = try row.decode(forColumn: "createdAt")
             updatedAt = try row.decode(forColumn: "updatedAt")
         }

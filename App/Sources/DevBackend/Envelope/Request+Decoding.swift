@@ -16,8 +16,6 @@ extension Request {
         return key
     }
 
-    /// Collects the body in memory.
-    ///
     /// - Throws: `tooLarge` as soon as the declared or the received length exceeds the limit.
     func bodyData(upTo limit: Int, orThrow tooLarge: APIError) async throws -> Data {
         if let declared = headers[.contentLength].flatMap({ Int($0) }), declared > limit { throw tooLarge }
@@ -29,8 +27,6 @@ extension Request {
         return Data(buffer: collected)
     }
 
-    /// Decodes a JSON body.
-    ///
     /// - Throws: `MALFORMED_JSON` unless it is a JSON object, `VALIDATION_FAILED` for a field of the wrong type.
     func json<Value: Decodable>(_ type: Value.Type, upTo limit: Int) async throws -> Value {
         let data = try await bodyData(upTo: limit, orThrow: .bodyTooLarge(limit))

@@ -3,7 +3,6 @@ import NIOConcurrencyHelpers
 
 /// Decides what goes wrong with a request, by the current plan and its gates.
 final class FaultInjector: Sendable {
-    /// The faults of one request.
     struct Decision: Sendable, Hashable {
         var delay = Duration.zero
         /// How long the response waits after the handler has run.
@@ -33,7 +32,6 @@ final class FaultInjector: Sendable {
         state = NIOLockedValueBox(State(plan: plan))
     }
 
-    /// The current plan, with its current counts.
     var plan: FaultPlan {
         get { state.withLockedValue(\.plan) }
         set { state.withLockedValue { $0.plan = newValue } }

@@ -19,12 +19,6 @@ public struct FaultPlan: Sendable, Hashable, Decodable {
     /// Nothing goes wrong.
     public static let none = FaultPlan()
 
-    /// Every request at a path, such as `/articles/*`, gets 401 with any access token. All others work, refreshing
-    /// included.
-    public static func refusingAccessTokens(at path: String) -> FaultPlan {
-        FaultPlan([FaultRule(nil, path, .refuseToken)])
-    }
-
     private enum CodingKeys: String, CodingKey {
         case rules
     }

@@ -12,7 +12,6 @@ final class RequestLedger: Sendable {
         var lastSequence = 0
     }
 
-    /// The most requests that are kept.
     private static let capacity = 20_000
 
     private let state = NIOLockedValueBox(State())
@@ -21,7 +20,6 @@ final class RequestLedger: Sendable {
 
     var journal: [JournalEntry] { state.withLockedValue { $0.entries.suffix(Self.capacity) } }
 
-    /// Records a request and returns its sequence number.
     func arrived(method: String, path: String, requestID: String, credentialFields: [String], isRefresh: Bool) -> Int {
         state.withLockedValue { state in
             state.lastSequence += 1
@@ -76,9 +74,6 @@ public struct JournalEntry: Sendable, Hashable {
     public internal(set) var status: Int?
     /// The rotation number of the access or refresh token in the request; nil unless this server issued it.
     public internal(set) var tokenGeneration: Int?
-
-    /// Whether any credential-bearing header field was present.
-    public var carriedCredentials: Bool { !credentialFields.isEmpty }
 }
 
 /// The header fields that commonly carry credentials, and those that the dialect adds.

@@ -61,14 +61,6 @@ public struct ServerStatistics: Sendable, Hashable, Codable {
             .reduce(0) { $0 + $1.count }
     }
 
-    /// Requests that were refused for their access token: 401 or 419, and neither a sign-in nor a refresh.
-    public var refusedRequests: Int {
-        responses
-            .filter { $0.status == 401 || $0.status == 419 }
-            .filter { !$0.route.hasPrefix("/auth/") && !$0.route.hasPrefix("/oauth2/") }
-            .reduce(0) { $0 + $1.count }
-    }
-
     mutating func countResponse(method: String, route: String, status: Int?) {
         let index = responses.firstIndex { $0.method == method && $0.route == route && $0.status == status }
         if let index {

@@ -69,7 +69,7 @@ struct EventRoutes: Sendable {
     }
 
     private static func bytes(of event: Stored.ArticleEvent, _ exchange: Exchange) throws -> ByteBuffer {
-        let data = try JSONEncoder.api(exchange.dialect.identifiers).encode(["id": PublicID(event.articleID)])
+        let data = try JSONEncoder.api(exchange.dialect.identifiers).encode(["id": PublicID(number: event.articleID)])
         var buffer = ByteBuffer(string: "id: \(event.id ?? 0)\nevent: \(event.kind)\ndata: ")
         buffer.writeBytes(data)
         buffer.writeString("\n\n")

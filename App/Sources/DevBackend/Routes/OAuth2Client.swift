@@ -53,8 +53,6 @@ extension DevBackend.OAuth2Client {
 struct OAuth2Form: Sendable, Hashable {
     private let parameters: [String: String]
 
-    /// Reads a body.
-    ///
     /// - Throws: `invalid_request` when a parameter occurs twice (RFC 6749 §3.2) or is not UTF-8.
     init(_ body: String) throws(OAuth2Error) {
         var parameters: [String: String] = [:]

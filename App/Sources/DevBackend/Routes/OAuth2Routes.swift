@@ -63,8 +63,8 @@ struct OAuth2Routes: Sendable {
         }
         do {
             return try response(to: try await sessions.refresh(refreshToken, key: key, in: exchange))
-        } catch let refusal as TokenFamilies.Refusal {
-            throw OAuth2Error.invalidGrant(APIError(refusal).message)
+        } catch let refusal as APIError {
+            throw OAuth2Error.invalidGrant(refusal.message)
         }
     }
 

@@ -32,7 +32,6 @@ struct BackendServices: Sendable {
             now: configuration.now)
     }
 
-    /// The path of the server's requests.
     var pipeline: RequestPipeline {
         RequestPipeline(
             routes: RouteTable(routes: routes), faults: faults, ledger: ledger,

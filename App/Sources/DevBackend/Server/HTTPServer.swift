@@ -10,7 +10,6 @@ import ServiceLifecycle
 struct HTTPServer: Sendable {
     static let host = "127.0.0.1"
 
-    /// The port that was bound.
     let port: Int
 
     private let group: ServiceGroup
@@ -28,8 +27,7 @@ struct HTTPServer: Sendable {
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
             logger: logger,
             responder: { request, writer, channel in try await pipeline.serve(request, writer, on: channel) },
-            onServerRunning: { channel in continuation.yield(channel.localAddress?.port ?? port) }
-        )
+            onServerRunning: { channel in continuation.yield(channel.localAddress?.port ?? port) })
         var settings = ServiceGroupConfiguration(services: [service], logger: logger)
         settings.maximumGracefulShutdownDuration = .seconds(2)
         let group = ServiceGroup(configuration: settings)

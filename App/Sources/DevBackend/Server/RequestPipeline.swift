@@ -30,9 +30,7 @@ struct RequestPipeline: Sendable {
     let dialect: DevBackend.Dialect
     let now: @Sendable () -> Date
 
-    /// Serves one request on a connection.
-    ///
-    /// - Throws: What writing to a closed connection throws.
+    /// Serves one request on a connection, and throws what writing to a closed one throws.
     // Concurrent, as the writer's own methods are: the writer cannot cross an isolation boundary.
     @concurrent
     func serve(_ request: Request, _ writer: consuming ResponseWriter, on channel: any Channel) async throws {
@@ -114,7 +112,6 @@ struct RequestPipeline: Sendable {
         }
     }
 
-    /// Replaces the handler by a fault.
     private func interrupt(_ exchange: Exchange, by fault: FaultAction) -> Outcome {
         switch fault {
         case .respond(let status, let retryAfter, let code):
@@ -150,4 +147,39 @@ struct RequestPipeline: Sendable {
         if response.status == .noContent { response.headers[.contentLength] = nil }
         return response
     }
+}
+
+extension ResponseBody {
+    /// The body up to a number of bytes, and then the end of the connection.
+    func cut(after count: Int, closing channel: any Channel) -> ResponseBody {
+        let body = self
+        return ResponseBody(contentLength: contentLength) { writer in
+            try await body.write(CuttingWriter(parent: writer, remaining: count, channel: channel))
+            try await channel.close()
+            throw CuttingWriter.IsCut()
+        }
+    }
+}
+
+private struct CuttingWriter: ResponseBodyWriter {
+    struct IsCut: Error {}
+
+    var parent: any ResponseBodyWriter
+    var remaining: Int
+    let channel: any Channel
+
+    @concurrent
+    mutating func write(_ buffer: ByteBuffer) async throws {
+        var buffer = buffer
+        if let piece = buffer.readSlice(length: min(remaining, buffer.readableBytes)), piece.readableBytes > 0 {
+            remaining -= piece.readableBytes
+            try await parent.write(piece)
+        }
+        guard remaining == 0 else { return }
+        try await channel.close()
+        throw IsCut()
+    }
+
+    // The body is not whole, so its end is not written.
+    consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
 }

@@ -18,7 +18,6 @@ struct RouteTable: Sendable {
         routes.first { $0.method == method && $0.pattern.matches(path) }
     }
 
-    /// The error of a path or method without a route.
     func rejection(_ path: String) -> APIError {
         let allowed = routes.filter { $0.pattern.matches(path) }.map(\.method)
         return allowed.isEmpty ? .notFound : .methodNotAllowed(allowed)
@@ -43,7 +42,6 @@ struct Route: Sendable {
         pattern = PathPattern(segments.joined(separator: "/"))
     }
 
-    /// The path from the root.
     var fullPath: String { Self.fullPath(path) }
 
     /// Below the base path, except for a well-known path (RFC 8615).

@@ -5,17 +5,14 @@ import Foundation
 struct AccessTokens: Sendable {
     /// The content of an access token: claims of RFC 7519 §4.1, and three of this server's own.
     struct Claims: Codable, Sendable, Hashable {
-        /// The user's identifier.
         let sub: String
-        /// The token family.
         let sid: String
         /// The family's rotation number when the token was issued.
         let gen: Int
         /// The server's epoch when the token was issued; a later epoch expires it.
         let epoch: Int
-        /// The time of issue, in seconds since 1970.
+        /// The times of issue and of expiry, in seconds since 1970.
         let iat: Int
-        /// The time of expiry, in seconds since 1970.
         let exp: Int
         /// Unique, so that two tokens of one second differ.
         let jti: String
@@ -30,7 +27,6 @@ struct AccessTokens: Sendable {
         return min(max(0, seconds), lifetime.secondsRoundedUp)
     }
 
-    /// The claims of a token that is issued now.
     func claims(for grant: TokenFamilies.Grant, epoch: Int, now: Date) -> Claims {
         let seconds = now.timeIntervalSince1970
         return Claims(

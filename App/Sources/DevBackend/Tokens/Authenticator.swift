@@ -71,7 +71,6 @@ extension APIError {
 }
 
 extension Authenticator {
-    /// Why an access token was refused.
     enum Refusal: String {
         case absent = "UNAUTHENTICATED"
         case invalid = "TOKEN_INVALID"

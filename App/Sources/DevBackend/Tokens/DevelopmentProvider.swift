@@ -38,7 +38,6 @@ public struct DevelopmentProvider: Sendable {
 
     private var signer: TokenSigner { TokenSigner(key: SymmetricKey(data: signingKey)) }
 
-    /// The claims of an identity token.
     struct Identity: Codable {
         static let audience = "latchkey-development"
 

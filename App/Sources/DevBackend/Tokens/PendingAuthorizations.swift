@@ -51,7 +51,6 @@ final class PendingAuthorizations: Sendable {
         self.now = now
     }
 
-    /// Starts a device sign-in.
     func startDevice() -> (deviceCode: String, userCode: String) {
         let letters = String((0..<8).map { _ in Self.alphabet.randomElement() ?? "B" })
         let (deviceCode, userCode) = (RefreshToken.random(), "\(letters.prefix(4))-\(letters.suffix(4))")
@@ -61,9 +60,8 @@ final class PendingAuthorizations: Sendable {
         return (deviceCode, userCode)
     }
 
-    /// Records what the user of a code has decided. Case, spaces and hyphens of the code are ignored.
-    ///
-    /// - Returns: Whether the code is known and undecided.
+    /// Records what the user of a code has decided, if the code is known and undecided. Case, spaces and hyphens of the
+    /// code are ignored.
     func decide(_ userCode: String, _ decision: Decision) -> Bool {
         func plain(_ text: String) -> String { text.uppercased().filter(\.isLetter) }
         let now = now()
@@ -103,7 +101,6 @@ final class PendingAuthorizations: Sendable {
         }
     }
 
-    /// Issues an authorization code.
     func issueCode(for user: String, redirectURI: String, challenge: String) -> String {
         let code = RefreshToken.random()
         let entry = Code(
@@ -112,9 +109,7 @@ final class PendingAuthorizations: Sendable {
         return code
     }
 
-    /// Takes an authorization code; it is used from now on, and another use is noticed.
-    ///
-    /// - Returns: The code as it was before; nil when it is unknown.
+    /// Takes an authorization code, as it was before; nil when it is unknown. Another use of it is noticed.
     func takeCode(_ text: String) -> Code? {
         state.withLockedValue { state in
             let code = state.codes[text]
@@ -123,7 +118,6 @@ final class PendingAuthorizations: Sendable {
         }
     }
 
-    /// Records the family that a code has started.
     func note(_ familyID: String, of code: String) {
         state.withLockedValue { $0.codes[code]?.familyID = familyID }
     }

@@ -4,7 +4,6 @@ import HTTPTypes
 
 /// Starts, refreshes and ends sessions: token families in the database, with their access tokens.
 struct Sessions: Sendable {
-    /// The result of a sign-in or a refresh.
     struct TokenPair: Encodable, Sendable {
         let accessToken: String
         let refreshToken: String
@@ -64,7 +63,7 @@ struct Sessions: Sendable {
     ///
     /// A request with a key can be repeated: see `TokenFamilies.rotate`.
     ///
-    /// - Throws: `TokenFamilies.Refusal`.
+    /// - Throws: `APIError` for a token that is refused.
     func refresh(_ token: String, key: String?, in exchange: Exchange) async throws -> TokenPair {
         let now = now()
         let keyDigest = key.map { RefreshToken.keyDigest(of: $0, under: families.successionKey) }
@@ -83,7 +82,7 @@ struct Sessions: Sendable {
         case .refused(let refusal, let generation):
             ledger.count(refusal == .reused ? \.refreshes.reuseDetected : \.refreshes.rejected)
             if let generation { ledger.setGeneration(generation, of: exchange.sequence) }
-            throw refusal
+            throw APIError(refusal)
         }
     }
 

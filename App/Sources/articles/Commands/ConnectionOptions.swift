@@ -64,12 +64,9 @@ struct ConnectionOptions: ParsableArguments {
     /// Runs the body with the object graph of these flags, the environment and the configuration file, waits until the
     /// background work has ended, closes the connections, and writes what was recorded of the requests.
     ///
-    /// - Parameters:
-    ///   - handlesSignals: Whether the body ends on SIGINT and SIGTERM. Otherwise they end it and the process, after
-    ///     what was recorded is written.
-    ///   - keepsResponses: Whether responses are kept, for this run and the next one.
-    ///   - signsIn: Whether a session may begin.
-    ///   - body: Does the work of the command.
+    /// A body that handles signals ends on SIGINT and SIGTERM; otherwise they end it and the process, after what was
+    /// recorded is written. Responses are kept for this run and the next one. Where it signs in, a session may begin.
+    ///
     /// - Throws: `ConfigurationError`, and what the body throws.
     func withGraph(
         handlesSignals: Bool = false, keepsResponses: Bool = false, signsIn: Bool = false,
@@ -82,33 +79,35 @@ struct ConnectionOptions: ParsableArguments {
         } else {
             configuration.store = .memory
         }
-        let recording = try traffic.start()
-        let transport = PlatformTransport()
-        let interruption = recording.isActive && !handlesSignals ? Interruption.current : nil
-        let conclude = { @Sendable [url = configuration.baseURL] in _ = try? Self.finish(recording, url) }
-        await interruption?.trap(conclude)
+        let recording = try TrafficRecording(traffic)
+        let transport = PlatformTransport.make()
+        let finish = { @Sendable [url = configuration.baseURL.absoluteString] in
+            try recording.finish("articles \(Self.command)", baseURL: url)
+        }
         let graph = AppGraph(
             configuration, transport: recording.transport(transport),
             cache: keepsResponses ? configuration.makeCache() : nil, observers: recording.observers)
-        let outcome = await Self.result {
-            try await token?.save(in: graph)
-            try await body(graph)
-        }
-        if let interruption, interruption.hasSignal {
-            // A refresh that is under way is not waited for: the store has its record.
-            await recording.cancelRequests()
-            conclude()
-            interruption.end()
+        let isNeeded = recording.isActive && !handlesSignals
+        let results = await Interruption.guarding(if: isNeeded) {
+            _ = try? finish()
+        } work: { interruption in
+            let outcome = await Self.result {
+                try await token?.save(in: graph)
+                try await body(graph)
+            }
+            if let interruption, interruption.hasSignal {
+                // A refresh that is under way is not waited for: the store has its record.
+                await recording.cancelRequests()
+                interruption.end()
+            }
+            // The background work needs the connections.
+            let settled = await Self.result { try await graph.settle() }
+            await PlatformTransport.shutdown(transport)
+            return [outcome, settled, Result { try finish() }]
         }
         // The body's error is the one to report. If tokens could not be deleted, or a record cannot be written, the
         // next run shows it.
-        // The background work needs the connections.
-        let settled = await Self.result { try await graph.settle() }
-        await transport.shutdown()
-        let written = Result { try Self.finish(recording, configuration.baseURL) }
-        interruption?.end()
-        interruption?.stop()
-        for result in [outcome, settled, written] { try result.get() }
+        for result in results { try result.get() }
     }
 
     private static func result(of work: () async throws -> Void) async -> Result<Void, any Error> {
@@ -117,10 +116,6 @@ struct ConnectionOptions: ParsableArguments {
         } catch {
             return .failure(error)
         }
-    }
-
-    private static func finish(_ recording: TrafficRecording, _ baseURL: URL) throws {
-        try recording.finish("articles \(command)", baseURL: baseURL.absoluteString)
     }
 
     /// The names of the command that runs. Its other arguments may be secrets.
@@ -139,4 +134,40 @@ struct ConnectionOptions: ParsableArguments {
         ]
         return try AppConfiguration.read(flags: values.compactMapValues(\.self))
     }
+}
+
+/// The flags of ``ConnectionOptions``, which the help of each other command names in one line.
+struct ConnectionCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "connection",
+        abstract: "Explain the flags of every command that talks to a server.",
+        discussion: """
+            Each flag is also an environment variable and a key of the configuration file: --base-url is \
+            \(Setting.baseURL.variable) and "base-url". A flag comes first, then the variable, then the key. The profile \
+            is \(Setting.profile.variable); the client's secret has no flag; ARTICLES_CONFIG names another file.
+            """,
+        examples: [
+            "articles list --profile staging",
+            "articles list --base-url https://api.example.com/v1 --expired-status 419",
+            "articles list --trace", "articles show 7 --har show.har",
+        ])
+
+    @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
+
+    func run() throws {
+        throw CleanExit.helpRequest(self)
+    }
+
+    /// The help of a command with one line in place of these flags; unchanged where it has none, and for this command.
+    static func folded(_ help: String) -> String {
+        var sections = help.components(separatedBy: "\n\n")
+        let isOwn = help.contains("USAGE: articles \(configuration.commandName ?? "")")
+        guard !isOwn, let index = sections.firstIndex(where: { $0.hasPrefix(heading) }) else { return help }
+        let pointer = "see 'articles help connection'."
+        sections[index] = "\(heading)  --profile, --base-url, --store, --trace and more: \(pointer)"
+        return sections.joined(separator: "\n\n")
+    }
+
+    /// As ArgumentParser writes the title of a group.
+    private static let heading = "\(ConnectionOptions.title.uppercased()):\n"
 }

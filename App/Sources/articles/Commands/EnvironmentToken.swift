@@ -20,9 +20,8 @@ struct EnvironmentToken {
     /// What to do about a token that is refused.
     static let refusal = "the server does not accept the token in \(variable); set a valid one, or unset it"
 
-    /// Reads the token; `nil` when there is none.
-    ///
-    /// - Throws: ``Failure``, without the token, when no header field can carry it.
+    /// Reads the token; `nil` when there is none. One that no header field can carry is a ``Failure``, which does not
+    /// have it.
     init?() throws {
         guard let text = Self.text else { return nil }
         guard text.isVisibleASCII else {

@@ -99,21 +99,20 @@ struct Failure: Error {
     }
 
     private init(other error: any Error) {
-        switch ArticlesCommand.exitCode(for: error) {
-        case .validationFailure:
-            // "See 'articles show --help' for more information." names the subcommand.
-            let full = ArticlesCommand.fullMessage(for: error)
-            let found = full.firstMatch(of: /See '([^'\n]+)' for more/).map { String($0.1) }
-            let known = ArticlesCommand.configuration.subcommands.contains {
-                $0.configuration.commandName == ConnectionOptions.command
-            }
-            let help = found ?? (known ? "articles \(ConnectionOptions.command) --help" : "articles --help")
-            let message = ArticlesCommand.message(for: error)
-            // A suggestion, "Did you mean '--all'?", is a sentence of its own.
-            self.init(message.hasSuffix("?") ? "\(message) See '\(help)'" : "\(message); see '\(help)'", .usage)
-        default:
+        guard ArticlesCommand.exitCode(for: error) == .validationFailure else {
             self.init("internal error: \(type(of: error)); please report it", .internalError)
+            return
         }
+        // "See 'articles show --help' for more information." names the subcommand.
+        let full = ArticlesCommand.fullMessage(for: error)
+        let found = full.firstMatch(of: /See '([^'\n]+)' for more/).map { String($0.1) }
+        let known = ArticlesCommand.configuration.subcommands.contains {
+            $0.configuration.commandName == ConnectionOptions.command
+        }
+        let help = found ?? (known ? "articles \(ConnectionOptions.command) --help" : "articles --help")
+        let message = ArticlesCommand.message(for: error)
+        // A suggestion, "Did you mean '--all'?", is a sentence of its own.
+        self.init(message.hasSuffix("?") ? "\(message) See '\(help)'" : "\(message); see '\(help)'", .usage)
     }
 }
 

@@ -11,8 +11,6 @@ struct InputFile {
         self.path = path
     }
 
-    /// Reads the file.
-    ///
     /// - Throws: ``Failure``, which names the file.
     func data() throws -> Data {
         guard path != "-" else { return try read(.standardInput) }
@@ -28,8 +26,6 @@ struct InputFile {
         return try read(handle)
     }
 
-    /// Reads the file as text.
-    ///
     /// - Throws: ``Failure``, also for text that is not UTF-8: its characters would be lost.
     func text() throws -> String {
         guard let text = String(validating: try data(), as: UTF8.self) else {

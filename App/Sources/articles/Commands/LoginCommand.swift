@@ -39,17 +39,13 @@ struct LoginCommand: AsyncParsableCommand {
         @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
         @OptionGroup var output: OutputOptions<WholeObject>
 
-        private struct EarlierSession {
-            let user: User?
+        private struct EarlierSession: Encodable {
+            let user: UserObject?
         }
 
         private struct Report: Encodable {
-            struct Replaced: Encodable {
-                let user: UserObject?
-            }
-
             let user: UserObject?
-            let replaced: Replaced?
+            let replaced: EarlierSession?
         }
     }
 }
@@ -115,8 +111,7 @@ extension LoginCommand.Options {
         if let name, isOther { console.note("note: this replaces the session of \(name)") }
         let owner = user.map { " as \($0.name.onOneLine) (user \($0.id.description.onOneLine))" }
         console.print("signed in\(owner ?? "; the server does not name the user")")
-        let replaced = isOther ? Report.Replaced(user: earlier?.user.map(UserObject.init)) : nil
-        try console.printObject(Report(user: user.map(UserObject.init), replaced: replaced))
+        try console.printObject(Report(user: user.map(UserObject.init), replaced: isOther ? earlier : nil))
     }
 
     /// The session that the login replaces. Its user must be requested before its tokens are replaced.
@@ -125,7 +120,7 @@ extension LoginCommand.Options {
         let user = try? await graph.auth.me()
         // The request may have shown that the session has ended.
         guard case .signedIn = graph.session.state else { return nil }
-        return EarlierSession(user: user)
+        return EarlierSession(user: user.map(UserObject.init))
     }
 }
 

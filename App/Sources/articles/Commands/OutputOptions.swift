@@ -19,9 +19,7 @@ struct OutputOptions<Object: PrintedObject>: ParsableArguments {
 
     var console: Console { Console(isJSON: json != nil, fields: json?.names) }
 
-    /// Rejects unknown fields before the command does anything.
-    ///
-    /// - Throws: `ValidationError`, which names the fields.
+    /// Rejects unknown fields, and names the known ones, before the command does anything.
     func validate() throws {
         guard let names = json?.names else { return }
         guard !Object.fields.isEmpty else {

@@ -26,26 +26,20 @@ struct StatusCommand: AsyncParsableCommand {
             // The command only looks: tokens are refreshed if they must be.
             let outcome = try await graph.auth.autoLogin(refreshing: false)
             if graph.sharedStore != nil { status.storeIsWatched = await graph.storeReportsChanges() }
-            if case .unknown = graph.session.state, case .undetermined(let error) = outcome {
-                status.note(graph.report)
-                printTable(status.rows("unknown", console.time), on: console)
-                try console.printObject(status)
-                let failure = Failure(error)
+            var failure: Failure?
+            if case .unknown = graph.session.state, case .undetermined(let error) = outcome { failure = Failure(error) }
+            let line = failure == nil ? status.note(outcome) : status.state
+            status.note(graph.report)
+            for row in status.rows(line, console.time) {
+                console.printRow(row) { "\($0[0].fitted(to: 9))\($0[1])" }
+            }
+            try console.printObject(status)
+            if let failure {
                 console.printError(failure)
                 throw failure.status
             }
-            let line = status.note(outcome)
-            status.note(graph.report)
-            printTable(status.rows(line, console.time), on: console)
-            try console.printObject(status)
             if case .signedOut = outcome { throw ExitStatus.notSignedIn }
         }
-    }
-}
-
-extension StatusCommand {
-    private func printTable(_ rows: [[String]], on console: Console) {
-        for row in rows { console.printRow(row) { "\($0[0].fitted(to: 9))\($0[1])" } }
     }
 }
 
@@ -116,9 +110,7 @@ struct StatusObject: Encodable, PrintedObject {
         store = EnvironmentToken.isSet ? EnvironmentToken.variable : configuration.storeLocation
     }
 
-    /// Adds the outcome of an automatic login.
-    ///
-    /// - Returns: The state as text for people.
+    /// Adds the outcome of an automatic login, and returns the state as text for people.
     mutating func note(_ outcome: AutoLogin) -> String {
         switch outcome {
         case .signedIn(let user):
@@ -228,5 +220,18 @@ extension StatusObject.Ending {
         ]
         let name = names[reason] ?? reason
         return ([name] + known.compactMap(\.self)).joined(separator: ", ")
+    }
+}
+
+/// A user as `--json` prints one.
+struct UserObject: Encodable {
+    let id: User.ID
+    let name: String
+    let profileURL: URL?
+
+    init(_ user: User) {
+        id = user.id
+        name = user.name
+        profileURL = user.profileURL
     }
 }

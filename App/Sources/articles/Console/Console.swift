@@ -43,7 +43,6 @@ final class Console: Sendable {
     /// The output so far, of both streams: the newest of it.
     var transcript: String { printed.withLockedValue { $0 } }
 
-    /// Prints a line for people.
     func print(_ line: String = "") {
         guard !isJSON else { return }
         write(line)
@@ -95,12 +94,8 @@ final class Console: Sendable {
         put("\r\u{1B}[K\(line)\(isLast ? "\n" : "")", to: .standardError)
     }
 
-    /// Prints a value as one JSON object, with `--json`.
-    ///
-    /// - Parameters:
-    ///   - value: The value.
-    ///   - key: The key of the object, or of the list of objects, whose fields can be selected; `nil` is the value.
-    /// - Throws: `EncodingError`, or `CocoaError`.
+    /// Prints a value as one JSON object, with `--json`. Fields are selected of the object, or of each object of the
+    /// list, that has a key; `nil` is the value itself.
     func printObject(_ value: some Encodable, selectingIn key: String? = nil) throws {
         guard isJSON else { return }
         let data = try Self.encoder.encode(value)
@@ -140,8 +135,12 @@ final class Console: Sendable {
     /// Prints a failure on standard error; with `--json`, as an object too.
     func printFailure(_ failure: Failure) {
         printError(failure)
-        // An error object consists of strings and numbers, which can always be encoded.
-        try? printObject(["error": ErrorObject(failure)])
+        let response = failure.response
+        let object = ErrorObject(
+            message: failure.message, status: failure.status.rawValue, httpStatus: response.status,
+            code: response.code, requestId: response.requestID)
+        // It consists of strings and numbers, which can always be encoded.
+        try? printObject(["error": object])
     }
 
     /// Prints a failure on standard error, for a command that prints an object of its own.
@@ -155,14 +154,6 @@ final class Console: Sendable {
         let httpStatus: Int?
         let code: String?
         let requestId: String?
-
-        init(_ failure: Failure) {
-            message = failure.message
-            status = failure.status.rawValue
-            httpStatus = failure.response.status
-            code = failure.response.code
-            requestId = failure.response.requestID
-        }
     }
 
     private static var encoder: JSONEncoder {

@@ -71,7 +71,6 @@ extension BinaryInteger {
 }
 
 extension String {
-    /// The text with leading spaces.
     func leftPadded(to width: Int) -> String {
         String(repeating: " ", count: max(0, width - count)) + self
     }

@@ -62,7 +62,6 @@ struct SecretSearch: Sendable {
 
     private(set) var secrets: Set<String> = []
 
-    /// Adds the tokens of a bundle.
     mutating func add(_ bundle: TokenBundle) {
         add(bundle.accessToken)
         if let refreshToken = bundle.refreshToken { add(refreshToken) }
@@ -74,7 +73,6 @@ struct SecretSearch: Sendable {
         secrets.formUnion(([secret] + parts).filter { $0.count >= Self.minimumLength })
     }
 
-    /// The number of secrets that a text contains.
     func count(in text: String) -> Int {
         secrets.count { text.contains($0) }
     }

@@ -10,7 +10,6 @@ struct DemoReport: Encodable {
     let signOuts: Int
     let durationMs: Int
 
-    /// The title of the demo's page.
     static let title = "One refresh for all requests"
 
     let baseURL: String
@@ -26,8 +25,8 @@ struct DemoReport: Encodable {
         var recorded = run.claims
         // A placeholder: the output can be searched only when the rest of it is known.
         recorded.record(.nothingPrinted, false, "not observed")
-        claims = recorded.list(requests: run.options.requests, missing: missing)
-        requests = run.options.requests
+        claims = recorded.list(requests: run.command.requests, missing: missing)
+        requests = run.command.requests
         refreshes = run.refreshes
         failures = run.failures
         signOuts = run.signOuts
@@ -48,10 +47,7 @@ struct DemoReport: Encodable {
     }
 
     /// Searches the output, and the page of the recording, for secrets, and prints the report, the JSON object
-    /// included.
-    ///
-    /// - Returns: Whether every claim holds.
-    /// - Throws: `EncodingError`.
+    /// included. Returns whether every claim holds.
     mutating func print(on console: Console, _ recording: TrafficRecording) throws -> Bool {
         let terminal = console.terminal
         let page = recording.writesReport ? recording.page(Self.title, baseURL: baseURL, verdict) : ""
@@ -82,6 +78,5 @@ struct DemoReport: Encodable {
 }
 
 extension Int {
-    /// The number with its noun.
     fileprivate func counted(_ one: String, _ many: String) -> String { "\(self) \(self == 1 ? one : many)" }
 }

@@ -16,8 +16,6 @@ struct SamplePhoto {
     ]
 
     /// Paints the photo and encodes it as a JPEG.
-    ///
-    /// - Throws: `ImagingError` when the codec fails.
     static func jpeg(codec: any ImageCodec) throws -> Data {
         // Each row has the grain of one of a few, so that a debug build is fast too.
         let rows = (0..<29).map { row(seed: UInt32($0 * 977)) }

@@ -3,7 +3,6 @@ import Composition
 import Foundation
 import NetworkCore
 
-/// The check of the session.
 extension Examination {
     mutating func checkToken() async {
         let remembered = (try? await graph.configuration.journalEntry()) ?? SessionJournalEntry()

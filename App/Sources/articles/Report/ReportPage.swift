@@ -45,9 +45,7 @@ struct ReportPage {
         self.baseURL = baseURL
         self.startedAt = startedAt
         self.verdict = verdict
-        let start = spans.map(\.start).min() ?? .zero
-        let end = spans.map { $0.end ?? $0.start }.max() ?? start
-        scale = TimeScale(start: start, end: max(end, start + .milliseconds(1)), columns: 1)
+        scale = TimeScale(of: spans)
         omittedExchanges = omitted
         omittedCalls = max(0, spans.count - Self.limit)
         let byCall = Dictionary(grouping: exchanges, by: \.call)
@@ -72,7 +70,6 @@ struct ReportPage {
         }
     }
 
-    /// The whole page.
     var html: String {
         let page = members([
             "policy": Self.policy, "style": ReportTemplates.style, "script": ReportTemplates.script, "title": title,
@@ -111,6 +108,5 @@ enum ReportTemplates {
     /// What the page can do beyond reading: count what a filter shows, and open the request that a link names.
     static let script = String(decoding: PackageResources.report_js, as: UTF8.self)
 
-    /// The compiled templates.
     static let library = MarkupTemplates(MarkupTemplates.sources(in: PackageResources.report_html))
 }

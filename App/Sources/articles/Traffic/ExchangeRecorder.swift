@@ -5,7 +5,6 @@ import NetworkRecording
 
 /// Records the exchanges of all calls, with the call and the attempt that each belongs to.
 final class ExchangeRecorder: Sendable {
-    /// A recorded exchange.
     struct Exchange: Hashable {
         let call: UUID
         let attempt: Int
@@ -15,7 +14,6 @@ final class ExchangeRecorder: Sendable {
     /// The most exchanges that are kept: the first ones.
     static let limit = 5_000
 
-    /// The most bytes of a body that are kept.
     static let maximumBodySize = 64 * 1_024
 
     private struct State {
@@ -45,7 +43,6 @@ final class ExchangeRecorder: Sendable {
         for task in tasks { _ = await task.result }
     }
 
-    /// A transport that records what another one does.
     func around(_ next: any HTTPTransport) -> any HTTPTransport { Transport(next: next, recorder: self) }
 
     private struct Transport: HTTPTransport {

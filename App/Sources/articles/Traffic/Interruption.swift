@@ -7,7 +7,7 @@ import UnixSignals
 /// once.
 final class Interruption: Sendable {
     /// That of the command that runs.
-    @TaskLocal static var current: Interruption?
+    @TaskLocal private static var current: Interruption?
 
     /// How long a cancelled command may take to end.
     private static let grace = Duration.seconds(2)
@@ -15,12 +15,13 @@ final class Interruption: Sendable {
     private struct State {
         var command: Task<ExitStatus, Never>?
         var signal: Int32?
+        var conclude: @Sendable () -> Void = {}
         var watcher: Task<Void, Never>?
     }
 
     private let state = NIOLockedValueBox(State())
 
-    /// Runs a command that ``trap(_:)`` can cancel.
+    /// Runs a command that a signal can cancel.
     static func run(_ command: @escaping @Sendable () async -> ExitStatus) async -> ExitStatus {
         let interruption = Interruption()
         let task = Task { await $current.withValue(interruption) { await command() } }
@@ -28,13 +29,26 @@ final class Interruption: Sendable {
         return await task.value
     }
 
-    /// Whether a signal has arrived.
-    var hasSignal: Bool { state.withLockedValue { $0.signal != nil } }
+    /// Runs the part of the command that has something to conclude when a signal arrives: what was recorded is written,
+    /// or files are removed. Where it is not needed, a signal ends the process at once.
+    ///
+    /// `conclude` is called also if the cancelled work does not end in time, and maybe several times.
+    static func guarding<Value>(
+        if isNeeded: Bool = true, conclude: @escaping @Sendable () -> Void,
+        work: (Interruption?) async throws -> Value
+    ) async rethrows -> Value {
+        guard isNeeded, let current else { return try await work(nil) }
+        await current.trap(conclude)
+        defer {
+            current.end()
+            current.stop()
+        }
+        return try await work(current)
+    }
 
     /// Starts to wait for a signal. Once it returns, none is missed.
-    ///
-    /// - Parameter write: Writes what was recorded, or cleans up, if the command does not end in time.
-    func trap(_ write: @escaping @Sendable () -> Void) async {
+    private func trap(_ conclude: @escaping @Sendable () -> Void) async {
+        state.withLockedValue { $0.conclude = conclude }
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         let watcher = Task.detached {
             for await signal in signals {
@@ -46,16 +60,20 @@ final class Interruption: Sendable {
                 }
                 command?.cancel()
                 try? await Task.sleep(for: Self.grace)
-                write()
                 self.end()
             }
         }
         state.withLockedValue { $0.watcher = watcher }
     }
 
-    /// Ends the process by the signal that has arrived, if one has.
+    /// Whether a signal has arrived.
+    var hasSignal: Bool { state.withLockedValue { $0.signal != nil } }
+
+    /// Concludes, and ends the process by the signal that has arrived, if one has.
     func end() {
-        guard let signal = state.withLockedValue(\.signal) else { return }
+        let (signal, conclude) = state.withLockedValue { ($0.signal, $0.conclude) }
+        guard let signal else { return }
+        conclude()
         restoreDefaults()
         // To this thread, which lets it in: a signal to the process may be read by the source that waits for signals.
         var own = sigset_t()
@@ -66,8 +84,7 @@ final class Interruption: Sendable {
         exit(128 + signal)
     }
 
-    /// Stops waiting.
-    func stop() {
+    private func stop() {
         guard let watcher = state.withLockedValue({ $0.signal == nil ? $0.watcher : nil }) else { return }
         watcher.cancel()
         restoreDefaults()

@@ -22,7 +22,6 @@ struct PrivateFile: Sendable {
         }
     }
 
-    /// Writes the file.
     func write(_ data: Data) throws {
         let target = isReplaced ? "\(path).\(getpid()).tmp" : path
         let flags = isReplaced ? O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW : O_WRONLY

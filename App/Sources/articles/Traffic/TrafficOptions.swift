@@ -28,11 +28,6 @@ struct TrafficOptions: ParsableArguments {
         }
         guard har == nil || har != report else { throw ValidationError("--har and --report must name two files") }
     }
-
-    /// Starts to record.
-    ///
-    /// - Throws: ``Failure`` when a file cannot be written, before anything is sent.
-    func start() throws -> TrafficRecording { try TrafficRecording(self) }
 }
 
 /// The recorded requests of one command.
@@ -46,6 +41,7 @@ final class TrafficRecording: Sendable {
     private let startedAt = Date()
     private let isFinished = NIOLockedValueBox(false)
 
+    /// - Throws: ``Failure`` when a file cannot be written, before anything is sent.
     init(_ options: TrafficOptions) throws {
         self.options = options
         har = try options.har.map { try PrivateFile($0) }
@@ -54,7 +50,6 @@ final class TrafficRecording: Sendable {
 
     private var recordsEvents: Bool { options.trace || report != nil }
 
-    /// The observers of the command's calls.
     var observers: [any NetworkObserver] {
         var observers: [any NetworkObserver] = recordsEvents ? [events] : []
         if options.verbose {
@@ -77,13 +72,8 @@ final class TrafficRecording: Sendable {
     /// Ends the requests that are under way, which are then recorded as cancelled.
     func cancelRequests() async { await exchanges.cancelAll() }
 
-    /// Draws and writes what was recorded. Another call does nothing, but waits for the first one.
-    ///
-    /// - Parameters:
-    ///   - title: The command, for the page.
-    ///   - baseURL: The base URL, which is left out of the names of requests.
-    ///   - verdict: What the demo has shown.
-    /// - Throws: ``Failure`` when a file cannot be written.
+    /// Draws and writes what was recorded. Another call does nothing, but waits for the first one. The base URL is left
+    /// out of the names of requests.
     func finish(_ title: String, baseURL: String, _ verdict: Claims.Verdict? = nil) throws {
         try isFinished.withLockedValue { isFinished in
             guard !isFinished else { return }
@@ -106,7 +96,6 @@ final class TrafficRecording: Sendable {
         }
     }
 
-    /// The page about the recorded requests.
     func page(_ title: String, baseURL: String, _ verdict: Claims.Verdict?) -> String {
         let page = ReportPage(
             title: title, baseURL: baseURL, startedAt: startedAt,
@@ -115,6 +104,5 @@ final class TrafficRecording: Sendable {
         return page.html
     }
 
-    /// Whether a page is written.
     var writesReport: Bool { report != nil }
 }

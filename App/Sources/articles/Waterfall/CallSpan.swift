@@ -62,12 +62,8 @@ struct CallSpan: Hashable, Sendable {
 }
 
 extension CallSpan {
-    /// Assembles calls from events.
-    ///
-    /// - Parameters:
-    ///   - events: The events, those of each call in order.
-    ///   - baseURL: The prefix to remove from URLs.
-    /// - Returns: The calls in the order of their start. A call without an end is still under way.
+    /// Assembles calls from events, in the order of their start. A call without an end is still under way. The base URL
+    /// is removed from URLs.
     static func spans(of events: [NetworkEvent], baseURL: String) -> [CallSpan] {
         var spans: [CallSpan] = []
         var indices: [UUID: Int] = [:]

@@ -11,8 +11,8 @@ struct Waterfall {
 
     /// The legend and the picture, line by line; empty without calls.
     func lines(for spans: [CallSpan]) -> [String] {
-        guard let start = spans.map(\.start).min(), let end = spans.map({ $0.end ?? $0.start }).max() else { return [] }
-        let scale = TimeScale(start: start, end: max(end, start + .milliseconds(1)), columns: barWidth)
+        guard !spans.isEmpty else { return [] }
+        let scale = TimeScale(of: spans, columns: barWidth)
         return legend + [axis(scale)] + Self.rows(of: spans).map { draw($0, scale) }
     }
 
@@ -182,12 +182,16 @@ struct TimeScale: Hashable {
     let end: Duration
     let columns: Int
 
+    /// The time from the first start to the last end of calls: a millisecond at least.
+    init(of spans: [CallSpan], columns: Int = 1) {
+        start = spans.map(\.start).min() ?? .zero
+        end = max(spans.map { $0.end ?? $0.start }.max() ?? start, start + .milliseconds(1))
+        self.columns = columns
+    }
+
     var length: Duration { end - start }
 
     func interval(_ column: Int) -> Interval {
-        Interval(
-            start: start + length * column / columns,
-            end: start + length * (column + 1) / columns
-        )
+        Interval(start: start + length * column / columns, end: start + length * (column + 1) / columns)
     }
 }

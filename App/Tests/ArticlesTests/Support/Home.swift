@@ -23,7 +23,6 @@ final class Home: Sendable {
 
     private func path(_ name: String) -> URL { folder.appending(path: name) }
 
-    /// Writes the configuration file.
     func configure(_ content: String) throws {
         let folder = path("config/articles")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -79,7 +78,6 @@ final class Home: Sendable {
             storeName: path("state/articles/tokens").path)
     }
 
-    /// The permissions of a file.
     func mode(of path: String) throws -> Int? {
         try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     }
@@ -89,7 +87,6 @@ final class Home: Sendable {
         ["login", "social", "--provider", "apple", "--development-name", name]
     }
 
-    /// Runs the program to its end.
     func run(_ arguments: [String], _ environment: [String: String] = [:]) async throws -> SpawnedProgram.Result {
         try await start(arguments, environment).result
     }
@@ -119,31 +116,20 @@ final class Home: Sendable {
         return try await start(script + arguments, [:], URL(fileURLWithPath: "/usr/bin/unshare")).result
     }
 
-    /// Runs the program and interrupts it after its first line.
-    func interruptAfterFirstLine(_ arguments: [String]) async throws -> SpawnedProgram.Result {
-        let program = try await start(arguments, [:])
-        await program.waitForLine()
-        program.kill(SIGINT)
-        return await program.result
-    }
-
-    /// Starts the program.
     func start(
         _ arguments: [String], _ environment: [String: String], _ program: URL? = nil
     ) async throws -> SpawnedProgram {
-        try await SpawnedProgram(
-            program ?? SpawnedProgram.executable("articles"),
-            arguments,
-            environment: environment.merging([
-                "HOME": folder.path, "XDG_STATE_HOME": path("state").path,
-                "XDG_CONFIG_HOME": path("config").path, "TMPDIR": temporary.path,
-            ]) { own, _ in own }
-        )
+        let folders = [
+            "HOME": folder.path, "XDG_STATE_HOME": path("state").path, "XDG_CONFIG_HOME": path("config").path,
+            "TMPDIR": temporary.path,
+        ]
+        return try await SpawnedProgram(
+            program ?? SpawnedProgram.executable("articles"), arguments,
+            environment: environment.merging(folders) { own, _ in own })
     }
 }
 
 extension SpawnedProgram.Result {
-    /// Both streams.
     var allOutput: String { output + errors }
 
     /// The text on standard error, if it is one line.

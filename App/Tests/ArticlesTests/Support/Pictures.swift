@@ -4,7 +4,6 @@ import Imaging
 
 /// Pictures to upload, valid and invalid.
 enum Pictures {
-    /// A picture of 320×240 pixels.
     static func valid() throws -> Data {
         let size = PixelSize(width: 320, height: 240)
         let pixels = (0..<size.pixelCount * 3).map { UInt8($0 & 255) }

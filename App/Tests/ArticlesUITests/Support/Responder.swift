@@ -7,7 +7,6 @@ final class Recorder<Value> {
 /// The double of a call: each call waits until the test responds to it, in any order.
 @MainActor
 final class Responder<Request: Sendable, Response: Sendable> {
-    /// The requests so far.
     private(set) var requests: [Request] = []
 
     /// The response to every call that the test has not responded to by its number.
@@ -53,27 +52,19 @@ final class Responder<Request: Sendable, Response: Sendable> {
         return task
     }
 
-    /// Responds to a call, the first of which is 0.
-    func respond(to index: Int, with response: Response) {
+    /// Responds to a call, the first of which is 0, and waits for the end of the task that has made it.
+    func respond(to index: Int, with response: Response, ending task: Task<Void, Never>? = nil) async {
         waiting.removeValue(forKey: index)?.resume(returning: response)
+        await task?.value
     }
 
-    /// Responds to a call, and waits for the end of the task that has made it.
-    func respond(to index: Int, with response: Response, ending task: Task<Void, Never>) async {
-        respond(to: index, with: response)
-        await task.value
-    }
-
-    func fail(_ index: Int, with error: any Error) {
+    func fail(_ index: Int, with error: any Error, ending task: Task<Void, Never>? = nil) async {
         waiting.removeValue(forKey: index)?.resume(throwing: error)
-    }
-
-    func fail(_ index: Int, with error: any Error, ending task: Task<Void, Never>) async {
-        fail(index, with: error)
-        await task.value
+        await task?.value
     }
 
     private func cancel(_ index: Int) {
-        if !ignoresCancellation { fail(index, with: CancellationError()) }
+        guard !ignoresCancellation else { return }
+        waiting.removeValue(forKey: index)?.resume(throwing: CancellationError())
     }
 }

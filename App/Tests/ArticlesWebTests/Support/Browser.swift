@@ -46,7 +46,6 @@ final class Browser: Sendable {
 
     private let state = NIOLockedValueBox(State())
 
-    /// The host and the port of the URL.
     let authority: String
 
     /// - Parameter url: The URL that is printed. A browser resolves its host to this computer.
@@ -103,7 +102,6 @@ final class Browser: Sendable {
         return try await open(location)
     }
 
-    /// Sends a form.
     func post(
         _ path: String, _ values: [String: String] = [:], _ fields: [String: String?] = [:]
     ) async throws -> Reply {
@@ -116,7 +114,6 @@ final class Browser: Sendable {
             "POST", path, type.merging(fields) { $1 }, body: Data(pairs.joined(separator: "&").utf8))
     }
 
-    /// Sends the form of the guest login.
     func postGuest(name: String, photo: Data?) async throws -> Reply {
         func part(_ disposition: String, _ content: Data) -> Data {
             Data("--edge\r\nContent-Disposition: form-data; \(disposition)\r\n\r\n".utf8) + content + Data("\r\n".utf8)
@@ -129,7 +126,6 @@ final class Browser: Sendable {
             "POST", "/sign-in/guest", ["Content-Type": "multipart/form-data; boundary=edge"], body: body)
     }
 
-    /// Opens the live updates.
     func events() async throws -> RawConnection {
         let connection = try await RawConnection.open(port: port)
         try await connection.send(head("GET", "/events", [:], length: 0))

@@ -50,7 +50,6 @@ struct Website: Sendable {
         try await backend.expireAccessTokens()
     }
 
-    /// A picture of 320×240 pixels.
     static func photo() throws -> Data {
         let size = PixelSize(width: 320, height: 240)
         let pixels = (0..<size.pixelCount * 3).map { UInt8($0 & 255) }
@@ -100,7 +99,6 @@ extension Trait where Self == WebsiteTrait {
         _ configure: @escaping @Sendable (inout WebServer.Configuration) -> Void = { _ in }
     ) -> Self { Self(isStranger: isStranger, configure: configure) }
 
-    /// With a website.
     static var website: Self { website() }
 }
 

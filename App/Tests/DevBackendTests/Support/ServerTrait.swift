@@ -28,21 +28,12 @@ struct ServerTrait: TestTrait, TestScoping {
 }
 
 extension Trait where Self == ServerTrait {
-    /// With a server.
-    static var server: Self { server { _ in } }
+    static var server: Self { server() }
 
-    /// With a server of another configuration.
-    static func server(_ configure: @escaping @Sendable (inout DevBackend.Configuration) -> Void) -> Self {
-        Self(hasClock: false, configure: configure)
-    }
-
-    /// With a server whose clock is ``clock``.
-    static var clockedServer: Self { clockedServer { _ in } }
-
-    /// With a server of another configuration, whose clock is ``clock``.
-    static func clockedServer(_ configure: @escaping @Sendable (inout DevBackend.Configuration) -> Void) -> Self {
-        Self(hasClock: true, configure: configure)
-    }
+    /// With a server of a configuration, whose clock may be ``clock``.
+    static func server(
+        hasClock: Bool = false, _ configure: @escaping @Sendable (inout DevBackend.Configuration) -> Void = { _ in }
+    ) -> Self { Self(hasClock: hasClock, configure: configure) }
 }
 
 /// The server of a test with the trait `server`.
@@ -51,5 +42,5 @@ var backend: DevBackend { ServerTrait.running.backend }
 /// A client of that server.
 var client: TestClient { TestClient(backend) }
 
-/// The clock of a server with the trait `clockedServer`.
+/// The clock of a server that has one.
 var clock: ManualTimeSource { ServerTrait.running.clock }

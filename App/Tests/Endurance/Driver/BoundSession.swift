@@ -66,7 +66,6 @@ struct BoundSession: Sendable {
             })
     }
 
-    /// The files of keys.
     func keyFiles() throws -> [URL] {
         try FileManager.default.contentsOfDirectory(at: keys, includingPropertiesForKeys: nil)
             .filter { $0.pathExtension == "json" }

@@ -16,14 +16,8 @@ final class Fleet {
         for _ in 0..<count { running.append(try await make()) }
     }
 
-    /// Kills one process, and starts another in its place.
-    ///
-    /// - Parameters:
-    ///   - number: Chooses the process.
-    ///   - inRefresh: Whether to wait for a process that starts a refresh, and to kill that one.
-    ///   - delay: How long after that.
-    /// - Returns: Whether a process was killed.
-    /// - Throws: When the next process cannot be started.
+    /// Kills one process, which the number chooses, or the first that starts a refresh, some time after that. Starts
+    /// another in its place, and returns whether one was killed.
     func replaceOne(number: Int, inRefresh: Bool, after delay: Duration = .zero) async throws -> Bool {
         let victim = inRefresh ? await killInRefresh(after: delay) : number % count
         guard let victim else { return false }
@@ -41,7 +35,6 @@ final class Fleet {
         return order.victim
     }
 
-    /// Kills all processes.
     func killAll() async {
         for process in running { process.kill() }
         for process in running { await process.end() }
@@ -59,7 +52,6 @@ final class Fleet {
         return counts
     }
 
-    /// Removes the failures so far.
     func removeFailures() { for process in running { process.removeFailures() } }
 
     var failures: [String] { (running + killed).flatMap(\.failures) }

@@ -5,6 +5,7 @@ import DataAPI
 import DevBackend
 import Foundation
 import NIOConcurrencyHelpers
+import NetworkAsyncHTTPClient
 import NetworkCore
 import NetworkURLSession
 import OAuth2Flows
@@ -183,6 +184,19 @@ struct PeerSession: Sendable {
             note("failed \(error.code) \(error)")
         } catch {
             note("failed other \(type(of: error))")
+        }
+    }
+}
+
+/// A transport of the processes.
+enum Transport: String, ExpressibleByArgument, CaseIterable {
+    case asyncHTTPClient = "AsyncHTTPClient"
+    case urlSession = "URLSession"
+
+    var made: any HTTPTransport {
+        switch self {
+        case .asyncHTTPClient: AsyncHTTPClientTransport()
+        case .urlSession: URLSessionTransport()
         }
     }
 }

@@ -40,22 +40,10 @@ final class PeerProcess: Sendable {
     private let state = NIOLockedValueBox(State())
     private let reading: Task<Void, Never>
 
-    /// Starts a peer, which sends requests.
-    ///
-    /// - Parameters:
-    ///   - server: The base URL.
-    ///   - kind: What the server is.
-    ///   - folder: Where the session is.
-    ///   - rate: Requests per second.
-    ///   - secret: The secret of the client, or its key.
-    ///   - options: More arguments.
-    /// - Throws: `SubprocessError` when the program cannot be started.
+    /// Starts a peer, which sends requests with the session in a folder: so many per second. The secret is that of the
+    /// client, or its key; the options are more arguments.
     init(
-        of server: URL,
-        kind: PeerCommand.ServerKind,
-        in folder: TemporaryFolder,
-        rate: Double,
-        secret: String = "",
+        of server: URL, kind: PeerCommand.ServerKind, in folder: TemporaryFolder, rate: Double, secret: String = "",
         options: [String] = []
     ) async throws {
         let arguments =
@@ -99,10 +87,8 @@ final class PeerProcess: Sendable {
         }
     }
 
-    /// The failures so far.
     var failures: [String] { state.withLockedValue(\.failures) }
 
-    /// Removes the failures so far.
     func removeFailures() { state.withLockedValue { $0.failures = [] } }
 
     /// The number of events with a name so far.
@@ -111,10 +97,8 @@ final class PeerProcess: Sendable {
     /// Kills the process when it has started a refresh, unless another process was killed for the order.
     func killInRefresh(_ order: KillOrder, index: Int) { state.withLockedValue { $0.order = (order, index) } }
 
-    /// Kills the process.
     func kill() { program.kill() }
 
-    /// Waits until the process has ended.
     func end() async { await reading.value }
 
     /// Sends the process SIGTERM once it has started, and waits until it has ended.

@@ -43,7 +43,6 @@ struct StrictProfile: Sendable {
 
     func stop() { process.stop() }
 
-    /// Starts a process that sends requests.
     func peer(rate: Double) async throws -> PeerProcess {
         try await PeerProcess(
             of: process.issuer, kind: .strict, in: folder, rate: rate, secret: process.key,

@@ -29,7 +29,6 @@ final class EventLog: Sendable {
         for await event in events where matches(event) { return }
     }
 
-    /// The number of matching events.
     func count(_ matches: (SessionEvent) -> Bool) -> Int {
         state.withLockedValue(\.events).count(where: matches)
     }
@@ -40,6 +39,15 @@ final class EventLog: Sendable {
             if case .signedOut(let reason) = event, reason != .never { reason } else { nil }
         }
     }
+}
+
+extension SessionState {
+    /// How the session has ended at the server.
+    var ending: SessionEnding? { if case .signedOut(let reason) = self { reason.ending } else { nil } }
+}
+
+extension SignOutReason {
+    var ending: SessionEnding? { if case .expired(let ending) = self { ending } else { nil } }
 }
 
 extension SessionEvent {

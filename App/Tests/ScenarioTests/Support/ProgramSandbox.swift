@@ -33,12 +33,10 @@ struct ProgramSandbox: Sendable {
         }
     }
 
-    /// Runs the program to its end.
     func run(_ arguments: String...) async throws -> SpawnedProgram.Result {
         try await start(arguments).result
     }
 
-    /// Starts the program.
     func start(_ arguments: String...) async throws -> SpawnedProgram { try await start(arguments) }
 
     private func start(_ arguments: [String]) async throws -> SpawnedProgram {
@@ -46,10 +44,8 @@ struct ProgramSandbox: Sendable {
             "ARTICLES_BASE_URL": backend.baseURL.absoluteString, "ARTICLES_STORE_PATH": folder.path,
         ].merging(environment) { $1 }
         return try await SpawnedProgram(
-            SpawnedProgram.executable("articles"),
-            arguments,
-            environment: ProcessInfo.processInfo.environment.merging(settings) { $1 }
-        )
+            SpawnedProgram.executable("articles"), arguments,
+            environment: ProcessInfo.processInfo.environment.merging(settings) { $1 })
     }
 
     /// Starts a process that sends two requests a second, and prints the events of its engine.
@@ -77,7 +73,6 @@ struct ProgramSandbox: Sendable {
         #expect(backend.statistics.refreshes.committed == 1)
     }
 
-    /// The account of the program's session.
     var account: String { backend.baseURL.account }
 
     /// The store that the program uses.
@@ -91,24 +86,15 @@ struct ProgramSandbox: Sendable {
 
     /// Changes the stored access token as if most of its lifetime had passed.
     ///
-    /// The session gets a name whose first refresh in the background starts 60 s before the end, and no later (G33).
-    ///
-    /// - Parameters:
-    ///   - store: The store that the program uses.
-    ///   - seconds: The part of 900 seconds that remains.
-    /// - Throws: `TokenStoreError`.
+    /// Of 900 seconds some remain. The session gets a name whose first refresh in the background starts 60 s before the
+    /// end, and no later (G33).
     func age(_ store: FileTokenStore, remaining seconds: Double) async throws {
         try await store.update { found in
             guard case .success(.active(let bundle)) = found else { return nil }
             return .active(
                 TokenBundle(
-                    accessToken: bundle.accessToken,
-                    refreshToken: bundle.refreshToken,
-                    expiresAt: Date() + seconds,
-                    session: SessionID(rawValue: "aged-513"),
-                    receivedAt: Date() + seconds - 900
-                )
-            )
+                    accessToken: bundle.accessToken, refreshToken: bundle.refreshToken, expiresAt: Date() + seconds,
+                    session: SessionID(rawValue: "aged-513"), receivedAt: Date() + seconds - 900))
         }
     }
 }

@@ -68,7 +68,6 @@ struct StoppedSandbox: Sendable {
         }
     }
 
-    /// Starts a process that sends requests.
     func startPeer(stoppingAt point: String? = nil) async throws -> SpawnedProgram {
         let transport = ScenarioTransport.current == .urlSession ? "URLSession" : "AsyncHTTPClient"
         let arguments = [
@@ -93,9 +92,7 @@ struct StoppedSandbox: Sendable {
         try FileManager.default.removeItem(at: store.file.appendingPathExtension("lease"))
     }
 
-    /// Sends requests.
-    ///
-    /// - Returns: The codes of those that failed.
+    /// Sends requests, and returns the codes of those that failed.
     func send(_ count: Int = 20) async -> [AuthenticationError.Code?] {
         await app.sendAll(count).compactMap { $0.map { $0.authentication?.code } }
     }
@@ -109,12 +106,8 @@ struct StoppedSandbox: Sendable {
         clock.advance(bySeconds: Self.callLimit)
     }
 
-    /// Continues a process that was stopped for longer than every limit.
-    ///
-    /// - Parameters:
-    ///   - peer: The process.
-    ///   - outcomes: What to wait for.
-    /// - Returns: What becomes of its session first. `nil`: none of that until the process has ended.
+    /// Continues a process that was stopped for longer than every limit, and returns which of the outcomes its session
+    /// has first. `nil`: none of them until the process has ended.
     func resume(
         _ peer: SpawnedProgram, until outcomes: Set<String> = ["refreshed", "adopted", "signedOut"]
     ) async -> String? {
@@ -124,7 +117,6 @@ struct StoppedSandbox: Sendable {
         return line.map { String($0.dropFirst("event ".count)) }
     }
 
-    /// Ends a process by SIGTERM.
     func end(_ peer: SpawnedProgram, hasEnded isSignedOut: Bool = false) async {
         peer.kill(SIGTERM)
         let result = await peer.result

@@ -27,7 +27,6 @@ extension TokenRefreshPolicy {
 
 /// An application that sends requests to a server over real sockets. The server's counts are what tests check.
 struct TestApp: Sendable {
-    /// The parts of an application and its server.
     struct Setup: Sendable {
         var server = DevBackend.Configuration()
         var authentication = AuthenticationPolicy()
@@ -44,19 +43,18 @@ struct TestApp: Sendable {
         var journal: (any SessionJournal)?
 
         /// Sets the server's dialect, and the client's half of it.
-        mutating func speak(_ dialect: DevBackend.Dialect) {
-            server.dialect = dialect
+        mutating func speak(_ configure: (inout DevBackend.Dialect) -> Void) {
+            configure(&server.dialect)
+            let dialect = server.dialect
             authentication.expiredStatuses = [dialect.expiredTokenStatus.rawValue]
             if let field = dialect.accessTokenField {
                 authentication.placement = .fields(accessToken: field, refreshToken: dialect.refreshTokenField)
             }
         }
 
-        /// How responses contain their value.
         var format: any ResponseFormat { server.dialect.wrapsResponses ? .envelope : .json }
     }
 
-    /// The refresh calls to choose between.
     enum Handler: Sendable, CaseIterable { case rest, oauth2 }
 
     /// The limits of waits that a scenario is not about: a busy machine must not reach them.
@@ -143,25 +141,16 @@ struct TestApp: Sendable {
         configuration.timeout = Self.waitLimit
         configuration.deadline = Self.waitLimit
         unauthenticated = NetworkClient(
-            configuration: configuration,
-            transport: transport,
-            interceptors: [RetryPolicy.standard]
-        )
+            configuration: configuration, transport: transport, interceptors: [RetryPolicy.standard])
         let events = EventLog()
         self.events = events
         session = TokenRefreshCoordinator(
-            store: store,
-            handler: setup.makeHandler(backend, network: unauthenticated),
-            journal: setup.journal,
-            policy: setup.policy,
-            clock: setup.clock,
-            observer: { events.note($0) }
-        )
+            store: store, handler: setup.makeHandler(backend, network: unauthenticated), journal: setup.journal,
+            policy: setup.policy, clock: setup.clock, observer: { events.note($0) })
         network = unauthenticated.authenticated(by: session, policy: setup.authentication)
         auth = AuthService(unauthenticated: unauthenticated, network: network, session: session)
     }
 
-    /// The path of the refresh call.
     var refreshPath: String { setup.handler == .rest ? "/auth/refresh" : "/oauth2/token" }
 
     func signIn(_ user: String) async throws {
@@ -172,15 +161,11 @@ struct TestApp: Sendable {
     }
 
     /// Sends concurrent requests for a dozen articles.
-    ///
-    /// - Returns: The error of each request; `nil` for one that succeeded.
     func sendAll(_ count: Int) async -> [NetworkError?] {
         await sendAll(count) { .article(Article.ID(1 + $0 % 12)) }
     }
 
-    /// Sends concurrent requests.
-    ///
-    /// - Returns: The error of each request; `nil` for one that succeeded.
+    /// Sends concurrent requests, and returns the error of each; `nil` for one that succeeded.
     func sendAll<Response: Sendable>(
         _ count: Int,
         _ endpoint: @escaping @Sendable (Int) -> Endpoint<Response>
@@ -209,9 +194,7 @@ struct TestApp: Sendable {
         return (gate, requests)
     }
 
-    /// Sends one request.
-    ///
-    /// - Returns: Its error; `nil` if it succeeded.
+    /// Sends one request, and returns its error; `nil` if it succeeded.
     func send<Response>(_ endpoint: Endpoint<Response>) async -> NetworkError? {
         do {
             _ = try await network.send(endpoint)
@@ -228,13 +211,11 @@ struct TestApp: Sendable {
 }
 
 extension [NetworkError?] {
-    /// Expects that every request has succeeded.
     func expectSuccess(sourceLocation: SourceLocation = #_sourceLocation) {
         let failures = compactMap(\.self)
         #expect(failures.isEmpty, "\(failures.first.map { "\($0)" } ?? "")", sourceLocation: sourceLocation)
     }
 
-    /// Expects that every request has failed with a code.
     func expectAll(failWith code: AuthenticationError.Code, sourceLocation: SourceLocation = #_sourceLocation) {
         let others = filter { $0?.authentication?.code != code }
         #expect(others.isEmpty, "\(others.map { "\(String(describing: $0))" })", sourceLocation: sourceLocation)
@@ -248,26 +229,16 @@ extension TestApp.Setup {
         switch handler {
         case .rest:
             return RESTTokenRefreshHandler(
-                network: network,
-                replayTolerance: replay,
-                idempotencyKeyField: field,
+                network: network, replayTolerance: replay, idempotencyKeyField: field,
                 accessToken: dialect.refreshNeedsAccessToken ? .field(dialect.accessTokenField ?? "") : .omitted,
-                refreshTokenField: dialect.refreshTokenField,
-                format: format,
-                logoutAffectsSessionOnly: true
-            )
+                refreshTokenField: dialect.refreshTokenField, format: format, logoutAffectsSessionOnly: true)
         case .oauth2:
             let server = backend.serverDescription
             let client = backend.configuration.oauth2Client
             var oauth2 = OAuth2TokenRefreshHandler(
-                tokenEndpoint: server.tokenEndpoint,
-                revocationEndpoint: server.revocationEndpoint,
-                client: .basic(id: client.id, secret: client.secret ?? ""),
-                network: network,
-                replayTolerance: replay,
-                idempotencyKeyField: field,
-                revocationAffectsSessionOnly: true
-            )
+                tokenEndpoint: server.tokenEndpoint, revocationEndpoint: server.revocationEndpoint,
+                client: .basic(id: client.id, secret: client.secret ?? ""), network: network, replayTolerance: replay,
+                idempotencyKeyField: field, revocationAffectsSessionOnly: true)
             oauth2.refusals = refusals
             return oauth2
         }

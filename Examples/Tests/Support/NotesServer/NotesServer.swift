@@ -24,12 +24,8 @@ public struct NotesServer: Sendable {
     public let url: URL
     fileprivate let contents: NIOLockedValueBox<Contents>
 
-    /// Runs a server as long as a test.
+    /// Runs a server as long as a test, which gets it and decides where `GET elsewhere` leads.
     ///
-    /// - Parameters:
-    ///   - elsewhere: Where `GET elsewhere` leads.
-    ///   - test: Gets the server.
-    /// - Returns: What the test returns.
     /// - Throws: What the test throws; ``NoServer``.
     public static func run<Value>(
         elsewhere: URL? = nil, _ test: (NotesServer) async throws -> Value

@@ -6,12 +6,8 @@ import NIOCore
 import NIOHTTP1
 import ServiceLifecycle
 
-/// Serves a router on a free port of loopback as long as a test runs.
+/// Serves a router on a free port of loopback as long as a test runs, which gets the URL: `http://127.0.0.1:49152`.
 ///
-/// - Parameters:
-///   - router: The routes.
-///   - test: Gets the URL, such as `http://127.0.0.1:49152`.
-/// - Returns: What the test returns.
 /// - Throws: What the test throws; ``NoServer``.
 public func serving<Value>(
     _ router: Router<BasicRequestContext>, _ test: (URL) async throws -> Value
@@ -39,13 +35,7 @@ public func serving<Value>(
 /// The server did not start.
 public struct NoServer: Error {}
 
-/// Fetches a page as a user, as a program without a token does.
-///
-/// - Parameters:
-///   - url: The page.
-///   - user: The value of the field `From`.
-/// - Returns: The status, and the body as text.
-/// - Throws: The errors of the client.
+/// Fetches a page as a program without a token does, with a user in the field `From`.
 public func fetch(_ url: URL, from user: String = "ada") async throws -> (status: Int, text: String) {
     var request = HTTPClientRequest(url: url.absoluteString)
     request.headers.add(name: "From", value: user)
