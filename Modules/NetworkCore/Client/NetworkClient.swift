@@ -93,11 +93,7 @@ public struct AuthenticatedNetworkClient: NetworkService {
 
     init(client: NetworkClient, provider: any TokenProvider, policy: AuthenticationPolicy) {
         self.client = client
-        let configuration = client.configuration
-        let origins = OriginPolicy(
-            allowed: policy.origins ?? Set([Origin(configuration.baseURL)].compactMap(\.self)),
-            cleartextExceptions: configuration.cleartextExceptions
-        )
+        let origins = policy.origins ?? Set([Origin(client.configuration.baseURL)].compactMap(\.self))
         rules = CallAuthentication.Rules(provider: provider, policy: policy, origins: origins)
     }
 
