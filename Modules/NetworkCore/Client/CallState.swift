@@ -4,7 +4,7 @@ import Foundation
 
 /// The state of one call.
 struct CallState: Sendable {
-    let id = UUID.ofCall()
+    let id = UUID()
     let endpoint: HTTPRequestHead
     /// What is sent, and its parts, where it is a form of parts.
     let body: HTTPBody
@@ -62,8 +62,7 @@ struct CallState: Sendable {
             isReplayable: body.isReplayable,
             session: authentication?.carried?.session,
             tags: options.tags,
-            clock: clock,
-            startedAt: startedAt
+            clock: clock
         )
         context.secrets = secretsOfPath
         context.hasIdempotencyKey = settings.hasIdempotencyKey

@@ -37,9 +37,6 @@ public struct RequestContext: Sendable {
     /// The clock of the client.
     public let clock: any TimeSource
 
-    /// When the call started, on the uptime of the clock.
-    public let startedAt: Duration
-
     /// Whether the server recognizes a call that is sent twice.
     var hasIdempotencyKey = false
 
@@ -71,8 +68,7 @@ public struct RequestContext: Sendable {
         isReplayable: Bool = true,
         session: SessionID? = nil,
         tags: [String: String] = [:],
-        clock: any TimeSource = SystemTimeSource(),
-        startedAt: Duration = .zero
+        clock: any TimeSource = SystemTimeSource()
     ) {
         self.id = id
         self.attempt = attempt
@@ -84,11 +80,7 @@ public struct RequestContext: Sendable {
         self.session = session
         self.tags = tags
         self.clock = clock
-        self.startedAt = startedAt
     }
-
-    /// The time since the call started.
-    public var elapsed: Duration { clock.uptime - startedAt }
 }
 
 extension RequestContext: RedactedDescription {
