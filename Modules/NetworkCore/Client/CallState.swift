@@ -4,7 +4,7 @@ import Foundation
 
 /// The state of one call.
 struct CallState: Sendable {
-    let id = UUID()
+    let id = UUID.ofCall()
     let endpoint: HTTPRequestHead
     /// What is sent, and its parts, where it is a form of parts.
     let body: HTTPBody

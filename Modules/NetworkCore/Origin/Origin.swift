@@ -43,26 +43,31 @@ public struct Origin: Sendable, Hashable {
     init?(plain text: String) {
         let isEncrypted = text.hasPrefix("https://")
         guard isEncrypted || text.hasPrefix("http://") else { return nil }
-        var rest = text.utf8.dropFirst(isEncrypted ? 8 : 7)
-        let name = rest.prefix { $0.isPlainHostByte }
-        rest = rest[name.endIndex...]
-        let (dot, hyphen) = (UInt8(ascii: "."), UInt8(ascii: "-"))
-        // `xn--` begins a name that a parser decodes.
-        guard let first = name.first, first != dot, first != hyphen, name.last != dot,
-            name.count <= Self.longestHost, !zip(name, name.dropFirst()).contains(where: { $0 == (hyphen, hyphen) })
-        else { return nil }
-        var port = isEncrypted ? 443 : 80
-        if rest.first == UInt8(ascii: ":") {
-            let digits = rest.dropFirst().prefix { $0.isDigit }
-            guard digits.count <= 5, let number = Int(Substring(digits)), Self.ports.contains(number) else {
-                return nil
+        var text = text
+        let read: (host: String, port: Int)? = text.withUTF8 { bytes in
+            var rest = bytes.dropFirst(isEncrypted ? 8 : 7)
+            let name = rest.prefix { $0.isPlainHostByte }
+            rest = rest[name.endIndex...]
+            let (dot, hyphen) = (UInt8(ascii: "."), UInt8(ascii: "-"))
+            // `xn--` begins a name that a parser decodes.
+            guard let first = name.first, first != dot, first != hyphen, name.last != dot,
+                name.count <= Self.longestHost, !zip(name, name.dropFirst()).contains(where: { $0 == (hyphen, hyphen) })
+            else { return nil }
+            var port = isEncrypted ? 443 : 80
+            if rest.first == UInt8(ascii: ":") {
+                let digits = rest.dropFirst().prefix { $0.isDigit }
+                guard digits.count <= 5 else { return nil }
+                let number = digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+                guard Self.ports.contains(number) else { return nil }
+                port = number
+                rest = rest[digits.endIndex...]
             }
-            port = number
-            rest = rest[digits.endIndex...]
+            guard rest.first.map({ "/?#".utf8.contains($0) }) ?? true else { return nil }
+            return (String(decoding: name, as: UTF8.self), port)
         }
-        guard rest.first.map({ "/?#".utf8.contains($0) }) ?? true else { return nil }
+        guard let (host, port) = read else { return nil }
         scheme = isEncrypted ? "https" : "http"
-        host = String(Substring(name))
+        self.host = host
         self.port = port
     }
 
