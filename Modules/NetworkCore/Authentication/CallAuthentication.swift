@@ -15,13 +15,10 @@ struct CallAuthentication: Sendable {
     final class Rules: Sendable {
         let provider: any TokenProvider
         let policy: AuthenticationPolicy
-        /// The origins that may receive tokens (G15).
-        let origins: Set<Origin>
 
-        init(provider: any TokenProvider, policy: AuthenticationPolicy, origins: Set<Origin>) {
+        init(provider: any TokenProvider, policy: AuthenticationPolicy) {
             self.provider = provider
             self.policy = policy
-            self.origins = origins
         }
     }
 
@@ -61,7 +58,7 @@ struct CallAuthentication: Sendable {
     /// Places the token at hand, if the origin may receive tokens. Plain http has been refused before (G16). Returns
     /// `false`: the provider has to be waited for.
     mutating func placeToken(in head: inout HTTPRequestHead, to origin: Origin) throws -> Bool {
-        guard rules.origins.contains(origin) else { return true }
+        guard policy.origins?.contains(origin) == true else { return true }
         guard policy.placement.proof == nil, let token = replacement ?? provider.validToken else { return false }
         try place(token, in: &head)
         return true

@@ -35,8 +35,8 @@ package final class DeadlineQueue: Sendable {
     private let grace: Duration
     private let state = Locked(State())
 
-    /// Creates an empty queue. See ``NetworkConfiguration/defaultWakeGrace`` for the grace.
-    package init(clock: any TimeSource, grace: Duration = NetworkConfiguration.defaultWakeGrace) {
+    /// Creates an empty queue. The grace is that of the token engine.
+    package init(clock: any TimeSource, grace: Duration = .seconds(5)) {
         self.clock = clock
         self.grace = max(grace, .zero)
     }
