@@ -57,7 +57,6 @@ struct CallState: Sendable {
             attempt: attempt,
             retries: retries,
             method: endpoint.method,
-            requiresAuthentication: settings.requiresAuthentication,
             isIdempotent: settings.isIdempotent,
             isReplayable: body.isReplayable,
             session: authentication?.carried?.session,

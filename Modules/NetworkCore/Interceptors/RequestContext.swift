@@ -18,9 +18,6 @@ public struct RequestContext: Sendable {
     /// The request method.
     public let method: HTTPMethod
 
-    /// Whether an authenticated client adds tokens.
-    public let requiresAuthentication: Bool
-
     /// Whether the call may be sent more than once: its method is idempotent, or it has an idempotency key.
     public let isIdempotent: Bool
 
@@ -63,7 +60,6 @@ public struct RequestContext: Sendable {
         attempt: Int = 1,
         retries: Int? = nil,
         method: HTTPMethod = .get,
-        requiresAuthentication: Bool = true,
         isIdempotent: Bool? = nil,
         isReplayable: Bool = true,
         session: SessionID? = nil,
@@ -74,7 +70,6 @@ public struct RequestContext: Sendable {
         self.attempt = attempt
         self.retries = retries ?? max(0, attempt - 1)
         self.method = method
-        self.requiresAuthentication = requiresAuthentication
         self.isIdempotent = isIdempotent ?? method.isIdempotent
         self.isReplayable = isReplayable
         self.session = session
