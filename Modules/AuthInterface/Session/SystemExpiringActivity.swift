@@ -31,36 +31,19 @@ public struct SystemExpiringActivity: ExpiringActivity {
     /// Starts an activity, as ``ExpiringActivity/begin(_:onExpiry:)`` says.
     public func begin(_ reason: String, onExpiry: @escaping @Sendable () -> Void) -> ExpiringActivityToken {
         guard let perform else { return ExpiringActivityToken {} }
-        let activity = BlockingActivity(onExpiry: onExpiry)
-        perform(reason) { activity.run(isExpired: $0) }
-        return ExpiringActivityToken { activity.finish() }
-    }
-}
-
-/// An activity that lasts as long as a block of the system does not return.
-///
-/// The system calls the block with `false`, and a second time, on another thread, with `true` when the process is about
-/// to be suspended. When it cannot keep the process running, the call with `true` is the only one. It keeps the process
-/// running until the first call has returned, so that call waits for the end of the activity.
-private final class BlockingActivity: Sendable {
-    private let expiry: Locked<(@Sendable () -> Void)?>
-    private let end = DispatchGroup()
-
-    init(onExpiry: @escaping @Sendable () -> Void) {
-        expiry = Locked(onExpiry)
+        let expiry = Locked(Optional(onExpiry))
+        let end = DispatchGroup()
         end.enter()
+        // The system calls the block with `false`, and a second time, on another thread, with `true` when the process
+        // is about to be suspended. When it cannot keep the process running, the call with `true` is the only one. It
+        // keeps the process running until the first call has returned, so that call waits for the end of the activity.
+        perform(reason) { isExpired in
+            // Outside the lock: the closure may end the activity.
+            if isExpired { expiry.withLock { $0.take() }?() } else { end.wait() }
+        }
+        return ExpiringActivityToken {
+            _ = expiry.withLock { $0.take() }
+            end.leave()
+        }
     }
-
-    func run(isExpired: Bool) {
-        // Outside the lock: the closure may end the activity.
-        if isExpired { takeExpiry()?() } else { end.wait() }
-    }
-
-    /// Is called once, by the token of the activity.
-    func finish() {
-        _ = takeExpiry()
-        end.leave()
-    }
-
-    private func takeExpiry() -> (@Sendable () -> Void)? { expiry.withLock { $0.take() } }
 }

@@ -100,14 +100,12 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     }
 
     /// Of two sessions it says which one was signed in later. It stays the same when the tokens are refreshed. A bundle
-    /// of an earlier version has the ordinal of its ``signedInAt``, or ``SessionOrdinal/unknown``.
-    public var ordinal: SessionOrdinal { storedOrdinal ?? begunAt.map { SessionOrdinal(at: $0) } ?? .unknown }
-
-    /// When the session was signed in, on the device's clock. A bundle of an earlier version says it until its first
-    /// refresh, if its token has a known lifetime. `nil`: not known.
-    private var begunAt: Date? {
-        if let signedInAt { return signedInAt }
-        return generation == 0 ? receivedAt.map { $0 - clockSkew } : nil
+    /// of an earlier version has the ordinal of its ``signedInAt``, or else, until its first refresh, of its
+    /// ``receivedAt`` on the device's clock, or ``SessionOrdinal/unknown``.
+    public var ordinal: SessionOrdinal {
+        if let storedOrdinal { return storedOrdinal }
+        let begunAt = signedInAt ?? (generation == 0 ? receivedAt.map { $0 - clockSkew } : nil)
+        return begunAt.map { SessionOrdinal(at: $0) } ?? .unknown
     }
 
     /// How long the access token is valid from ``receivedAt`` on. `nil` if one of the two instants is not known, or

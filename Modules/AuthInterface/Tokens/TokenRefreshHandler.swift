@@ -3,15 +3,6 @@
 /// The engine calls it once however many requests wait, keeps its result when all of them are cancelled, and abandons a
 /// call that does not end. An implementation makes the call and interprets the response.
 ///
-/// ```swift
-/// struct PartnerRefresh: TokenRefreshHandler {
-///     func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
-///         let pair = try await partner.renew(request.refreshToken)
-///         return TokenRefreshResult(accessToken: pair.access, refreshToken: pair.refresh)
-///     }
-/// }
-/// ```
-///
 /// - Important: The call spends the refresh token, so it must not be sent twice, and a late response has the only valid
 ///   token. Use a new connection, an idle timeout of 120 seconds (the call limit of the engine) and no automatic retry.
 ///   Never use `URLSession.shared`: on Linux it hangs on a warm connection which the server closes, and sends the call

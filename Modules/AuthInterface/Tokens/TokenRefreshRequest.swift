@@ -26,9 +26,6 @@ public struct TokenRefreshRequest: Sendable {
 
     /// The instant after which no byte of the call may be written (G28): ``startPermit`` on the clock that counts while
     /// the device sleeps. A call that cannot be written by then must not be made.
-    ///
-    /// An HTTP client of your own can check it before it sends. What is left is the time between that check and the
-    /// first byte: a process that is stopped there sends a token that another one may have spent.
     public var mustStartBefore: ContinuousClock.Instant? { startPermit.map { .now + $0.timeLeft } }
 
     /// Creates a request.
@@ -44,20 +41,6 @@ public struct TokenRefreshRequest: Sendable {
         self.session = session
         self.idempotencyKey = idempotencyKey
         self.startPermit = startPermit
-    }
-}
-
-extension TokenRefreshRequest: Hashable {
-    /// Compares what is sent, and not the permit to send it.
-    public static func == (first: TokenRefreshRequest, second: TokenRefreshRequest) -> Bool {
-        first.refreshToken == second.refreshToken && first.accessToken == second.accessToken
-            && first.session == second.session && first.idempotencyKey == second.idempotencyKey
-    }
-
-    /// Hashes the refresh token and the key.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(refreshToken)
-        hasher.combine(idempotencyKey)
     }
 }
 

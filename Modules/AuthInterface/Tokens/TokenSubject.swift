@@ -26,12 +26,6 @@ public struct TokenSubject: Sendable, Hashable, Codable {
     public static func == (first: TokenSubject, second: TokenSubject) -> Bool {
         first.issuer.utf8.elementsEqual(second.issuer.utf8) && first.id.utf8.elementsEqual(second.id.utf8)
     }
-
-    /// Feeds both parts.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(issuer)
-        hasher.combine(id)
-    }
 }
 
 extension TokenSubject: RedactedDescription {

@@ -15,12 +15,10 @@ struct CallAuthentication: Sendable {
     final class Rules: Sendable {
         let provider: any TokenProvider
         let policy: AuthenticationPolicy
-        let origins: OriginPolicy
 
-        init(provider: any TokenProvider, policy: AuthenticationPolicy, origins: OriginPolicy) {
+        init(provider: any TokenProvider, policy: AuthenticationPolicy) {
             self.provider = provider
             self.policy = policy
-            self.origins = origins
         }
     }
 
@@ -57,18 +55,13 @@ struct CallAuthentication: Sendable {
     /// The request carries no token: an attempt starts, or a redirect leads to another origin.
     mutating func forgetToken() { carried = nil }
 
-    /// Places the token at hand, if the origin may see tokens. Returns `false`: the provider has to be waited for.
+    /// Places the token at hand, if the origin may receive tokens. Plain http has been refused before (G16). Returns
+    /// `false`: the provider has to be waited for.
     mutating func placeToken(in head: inout HTTPRequestHead, to origin: Origin) throws -> Bool {
-        switch rules.origins.decision(for: origin) {
-        case .foreign:
-            return true
-        case .cleartext:
-            throw NetworkError(.cleartextRefused, reason: "a token would go over plain http")
-        case .allowed:
-            guard policy.placement.proof == nil, let token = replacement ?? provider.validToken else { return false }
-            try place(token, in: &head)
-            return true
-        }
+        guard policy.origins?.contains(origin) == true else { return true }
+        guard policy.placement.proof == nil, let token = replacement ?? provider.validToken else { return false }
+        try place(token, in: &head)
+        return true
     }
 
     /// Waits for a token, and places it.

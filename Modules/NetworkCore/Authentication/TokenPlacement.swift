@@ -1,27 +1,19 @@
 public import AuthInterface
 
 /// The header fields in which a token is sent.
-public struct TokenPlacement: Sendable, Hashable {
-    private enum Kind: Hashable {
+public struct TokenPlacement: Sendable {
+    private enum Kind {
         /// What comes before the token: the scheme and a space.
         case authorization(prefix: String)
         case fields(accessToken: String, refreshToken: String?)
-        case proved(Prover)
-    }
-
-    private struct Prover: Hashable {
-        let proof: any RequestProof
-
-        static func == (first: Prover, second: Prover) -> Bool { first.proof === second.proof }
-
-        func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(proof)) }
+        case proved(any RequestProof)
     }
 
     private let kind: Kind
 
     /// What makes the proofs of requests. `nil`: tokens are sent without one.
     var proof: (any RequestProof)? {
-        if case .proved(let prover) = kind { prover.proof } else { nil }
+        if case .proved(let proof) = kind { proof } else { nil }
     }
 
     /// `Authorization: Bearer …` (RFC 6750 §2.1).
@@ -36,7 +28,7 @@ public struct TokenPlacement: Sendable, Hashable {
     /// made by a `DPoPProver` of `OAuth2Flows`. Each attempt and each hop of a redirect has a proof of its own. A token
     /// of no key is sent as ``bearer``.
     public static func dpop(_ proof: any RequestProof) -> TokenPlacement {
-        TokenPlacement(kind: .proved(Prover(proof: proof)))
+        TokenPlacement(kind: .proved(proof))
     }
 
     /// Fields that the server defines; one for the refresh token too where the server needs both in every request.

@@ -130,34 +130,30 @@ struct MultipartEncoder {
     /// The form in memory.
     func data() throws -> Data {
         var result = Data(capacity: Int(length))
-        var iterator = Pieces(segments: segments).makeAsyncIterator()
-        while let piece = try iterator.nextPiece() { result.append(piece) }
+        var pieces = Pieces(segments: segments)
+        while let piece = try pieces.nextPiece() { result.append(piece) }
         return result
     }
 
     /// The pieces of a form, files in pieces of 64 KB.
-    private struct Pieces: AsyncSequence {
+    private struct Pieces: AsyncSequence, AsyncIteratorProtocol {
         let segments: [Segment]
+        var position = 0
+        var file: FileReader?
 
-        func makeAsyncIterator() -> Iterator { Iterator(segments: segments) }
+        func makeAsyncIterator() -> Pieces { Pieces(segments: segments) }
 
-        struct Iterator: AsyncIteratorProtocol {
-            let segments: [Segment]
-            var position = 0
-            var file: FileReader?
+        mutating func next() async throws -> Data? { try nextPiece() }
 
-            mutating func next() async throws -> Data? { try nextPiece() }
-
-            mutating func nextPiece() throws(HTTPBodyError) -> Data? {
-                while true {
-                    if let piece = try file?.next() { return piece }
-                    file = nil
-                    guard position < segments.count else { return nil }
-                    defer { position += 1 }
-                    switch segments[position] {
-                    case .data(let data): if !data.isEmpty { return data }
-                    case .file(let url, let size): file = try FileReader(url, size: size)
-                    }
+        mutating func nextPiece() throws(HTTPBodyError) -> Data? {
+            while true {
+                if let piece = try file?.next() { return piece }
+                file = nil
+                guard position < segments.count else { return nil }
+                defer { position += 1 }
+                switch segments[position] {
+                case .data(let data): if !data.isEmpty { return data }
+                case .file(let url, let size): file = try FileReader(url, size: size)
                 }
             }
         }

@@ -81,15 +81,12 @@ public struct RequestBody: Sendable {
     }
 
     /// Whether the body can be sent more than once.
-    public var isReplayable: Bool {
+    package var isReplayable: Bool {
         if case .body(let body) = content { body.isReplayable } else { true }
     }
 
     /// The parts of the body, where it is a form of parts.
     var form: MultipartForm? { if case .multipart(let form) = content { form } else { nil } }
-
-    /// Whether there is no body.
-    public var isEmpty: Bool { if case .body(let body) = content { body.isEmpty } else { false } }
 }
 
 extension RequestBody: RedactedDescription {

@@ -57,13 +57,11 @@ struct CallState: Sendable {
             attempt: attempt,
             retries: retries,
             method: endpoint.method,
-            requiresAuthentication: settings.requiresAuthentication,
             isIdempotent: settings.isIdempotent,
             isReplayable: body.isReplayable,
             session: authentication?.carried?.session,
             tags: options.tags,
-            clock: clock,
-            startedAt: startedAt
+            clock: clock
         )
         context.secrets = secretsOfPath
         context.hasIdempotencyKey = settings.hasIdempotencyKey

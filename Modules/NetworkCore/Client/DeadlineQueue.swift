@@ -8,18 +8,15 @@ package import ConcurrencyPrimitives
 /// second in the last part of a wait, so that it sees a sleep that has ended shortly before the deadline too. A later
 /// sleep prolongs the grace by a second, and the ``maximumSleeps``th ends it.
 ///
-/// - Complexity: Adding is O(*n*) in the number of later deadlines, which are those with longer time limits; removing
-///   is O(1), amortised.
+/// - Complexity: Adding and removing are O(1). Each wake is O(*n*) in the number of deadlines.
 package final class DeadlineQueue: Sendable {
     private struct Entry {
         let deadline: Duration
-        let id: UInt64
+        let action: @Sendable () -> Void
     }
 
     private struct State {
-        var actions: [UInt64: @Sendable () -> Void] = [:]
-        /// The earliest first. An entry that was removed has no action.
-        var queue: [Entry] = []
+        var entries: [UInt64: Entry] = [:]
         var lastID: UInt64 = 0
         var wakesAt: Duration?
         var sleeper: Task<Void, Never>?
@@ -38,8 +35,8 @@ package final class DeadlineQueue: Sendable {
     private let grace: Duration
     private let state = Locked(State())
 
-    /// Creates an empty queue. See ``NetworkConfiguration/defaultWakeGrace`` for the grace.
-    package init(clock: any TimeSource, grace: Duration = NetworkConfiguration.defaultWakeGrace) {
+    /// Creates an empty queue. The grace is that of the token engine.
+    package init(clock: any TimeSource, grace: Duration = .seconds(5)) {
         self.clock = clock
         self.grace = max(grace, .zero)
     }
@@ -52,28 +49,16 @@ package final class DeadlineQueue: Sendable {
     package func add(at deadline: Duration, _ action: @escaping @Sendable () -> Void) -> UInt64 {
         state.withLock { state in
             state.lastID += 1
-            state.actions[state.lastID] = action
-            let place = state.queue.lastIndex { $0.deadline <= deadline }.map { $0 + 1 } ?? 0
-            state.queue.insert(Entry(deadline: deadline, id: state.lastID), at: place)
-            arm(&state)
+            state.entries[state.lastID] = Entry(deadline: deadline, action: action)
+            arm(&state, for: deadline)
             return state.lastID
         }
     }
 
-    /// How many deadlines are kept, those of removed closures among them: at most twice as many as there are closures,
-    /// or 64.
-    var entries: Int { state.withLock { $0.queue.count } }
-
     /// Removes a closure that was not called.
     package func remove(_ id: UInt64) {
         // What the closure holds is released outside the lock: it may remove a closure of its own.
-        _ = state.withLock { state in
-            let action = state.actions.removeValue(forKey: id)
-            if state.queue.count > 64, state.queue.count > state.actions.count * 2 {
-                state.queue.removeAll { state.actions[$0.id] == nil }
-            }
-            return action
-        }
+        _ = state.withLock { state in state.entries.removeValue(forKey: id) }
     }
 
     private func wake() {
@@ -86,15 +71,14 @@ package final class DeadlineQueue: Sendable {
                 (state.heldUntil, state.sleeps) = (nil, 0)
             }
             if hasSlept { recordSleep(&state, at: now) }
-            let passed = state.queue.prefix {
-                $0.deadline <= now && state.heldUntil == nil || state.actions[$0.id] == nil
-            }
-            state.queue.removeFirst(passed.count)
-            let due = passed.compactMap { state.actions.removeValue(forKey: $0.id) }
-            arm(&state, at: now)
+            let due = state.entries
+                .filter { $0.value.deadline <= now && state.heldUntil == nil }
+                .sorted { ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key) }
+            for (id, _) in due { state.entries[id] = nil }
+            if let first = state.entries.values.map(\.deadline).min() { arm(&state, for: first, at: now) }
             return due
         }
-        for action in due { action() }
+        for (_, entry) in due { entry.action() }
     }
 
     private func recordSleep(_ state: inout State, at now: Duration) {
@@ -106,14 +90,13 @@ package final class DeadlineQueue: Sendable {
         }
     }
 
-    /// Makes the task sleep no longer than to the earliest deadline, and look before.
-    private func arm(_ state: inout State, at now: Duration? = nil) {
-        guard let first = state.queue.first?.deadline else { return }
-        if let wakesAt = state.wakesAt, wakesAt <= first - grace { return }
+    /// Makes the task sleep no longer than to a deadline, and look before.
+    private func arm(_ state: inout State, for deadline: Duration, at now: Duration? = nil) {
+        if let wakesAt = state.wakesAt, wakesAt <= deadline - grace { return }
         let now = now ?? clock.uptime
         // It has passed while no one waited for it.
-        if first + Self.look < now, state.heldUntil == nil, state.wakesAt == nil { recordSleep(&state, at: now) }
-        let end = max(first, state.heldUntil ?? first)
+        if deadline + Self.look < now, state.heldUntil == nil, state.wakesAt == nil { recordSleep(&state, at: now) }
+        let end = max(deadline, state.heldUntil ?? deadline)
         let next = end - grace > now ? end - grace : min(end, now + Self.look)
         if let wakesAt = state.wakesAt, wakesAt <= next { return }
         state.sleeper?.cancel()

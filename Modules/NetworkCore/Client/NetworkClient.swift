@@ -79,7 +79,10 @@ public struct NetworkClient: UnauthenticatedNetworkService {
         by provider: any TokenProvider,
         policy: AuthenticationPolicy = AuthenticationPolicy()
     ) -> AuthenticatedNetworkClient {
-        AuthenticatedNetworkClient(client: self, provider: provider, policy: policy)
+        var policy = policy
+        policy.origins = policy.origins ?? Set([Origin(configuration.baseURL)].compactMap(\.self))
+        let rules = CallAuthentication.Rules(provider: provider, policy: policy)
+        return AuthenticatedNetworkClient(client: self, rules: rules)
     }
 }
 
@@ -88,18 +91,8 @@ public struct NetworkClient: UnauthenticatedNetworkService {
 /// A request whose endpoint requires authentication carries a token, if its origin may receive tokens. When the server
 /// refuses the token, the client asks the provider for another one and sends the request once more.
 public struct AuthenticatedNetworkClient: NetworkService {
-    private let client: NetworkClient
-    private let rules: CallAuthentication.Rules
-
-    init(client: NetworkClient, provider: any TokenProvider, policy: AuthenticationPolicy) {
-        self.client = client
-        let configuration = client.configuration
-        let origins = OriginPolicy(
-            allowed: policy.origins ?? Set([Origin(configuration.baseURL)].compactMap(\.self)),
-            cleartextExceptions: configuration.cleartextExceptions
-        )
-        rules = CallAuthentication.Rules(provider: provider, policy: policy, origins: origins)
-    }
+    fileprivate let client: NetworkClient
+    fileprivate let rules: CallAuthentication.Rules
 
     /// Sends a request, with a token if the endpoint requires authentication and its origin may receive tokens.
     ///

@@ -3,10 +3,6 @@ public import Foundation
 
 /// The base URL of a client, its limits, and how it encodes and decodes.
 public struct NetworkConfiguration: Sendable {
-    /// How long a process that was stopped, or whose device slept, runs before a time limit counts that has passed
-    /// meanwhile: 5 seconds, as in the token engine. What has arrived in its sockets is read in this time (G8).
-    package static let defaultWakeGrace: Duration = .seconds(5)
-
     /// The URL that paths of endpoints are appended to: `https://api.example.com/api/v1`. It must have no query,
     /// fragment or user information.
     public var baseURL: URL

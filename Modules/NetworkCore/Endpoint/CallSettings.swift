@@ -39,9 +39,6 @@ public struct CallSettings: Sendable {
     /// What the call is for; `nil`: an ordinary one.
     var purpose: HTTPTransportRequest.Purpose?
 
-    /// Creates the settings of an ordinary call.
-    public init() {}
-
     /// The field of a call without retries, such as one for tokens, is for the caller's own repetition.
     var hasIdempotencyKey: Bool { idempotencyKey != nil || (retries && headers.first(of: "Idempotency-Key") != nil) }
 }

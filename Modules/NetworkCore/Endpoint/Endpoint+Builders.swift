@@ -75,12 +75,6 @@ extension Endpoint where Response == Void {
 }
 
 extension Endpoint where Response == HTTPResponse {
-    /// `HEAD`: reads the header fields of a resource. The response has no body.
-    public static var head: Builder { Builder(method: .head, reading: .whole) }
-
-    /// `OPTIONS`: reads what can be done with a resource, in the field `Allow`.
-    public static var options: BodyBuilder { BodyBuilder(method: .options, reading: .whole) }
-
     /// An endpoint of any method that returns the whole response: status, header fields and body.
     ///
     /// A status that is not accepted is an error, as for every endpoint.

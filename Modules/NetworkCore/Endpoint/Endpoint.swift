@@ -13,14 +13,8 @@ public import struct Foundation.UUID
 ///
 /// An endpoint is a description: nothing is encoded, opened or sent before ``NetworkService/send(_:options:)``.
 ///
-/// **Modules with default main-actor isolation.** Responses are decoded, and bodies encoded, off the main actor. So the
-/// types that travel are declared `nonisolated` in a module whose default isolation is `MainActor`:
-///
-/// ```swift
-/// nonisolated struct Note: Codable { … }
-/// ```
-///
-/// Endpoints, screens, interceptors, observers and refresh handlers need no annotation there.
+/// Responses are decoded, and bodies encoded, off the main actor. So the types that travel are declared `nonisolated`
+/// in a module whose default isolation is `MainActor`; nothing else needs an annotation there.
 public struct Endpoint<Response: Sendable>: Sendable {
     /// The request method.
     public let method: HTTPMethod

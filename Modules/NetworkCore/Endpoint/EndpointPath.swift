@@ -26,16 +26,10 @@ public struct EndpointPath: Sendable, Hashable {
     let problem: String?
 
     /// The values that no description shows.
-    package let secrets: [String]
+    package private(set) var secrets: [String] = []
 
     /// What may be shown of the path.
     var redaction: Redaction { Redaction(secrets: secrets) }
-
-    /// Creates a path that is known only at run time, read as a literal is: `/` separates segments, and every other
-    /// character that is not allowed in a path is percent-encoded.
-    public init(_ path: String) {
-        self.init(stringLiteral: path)
-    }
 
     /// A path that is percent-encoded already, as from a server. It is sent as it is.
     ///
@@ -62,12 +56,6 @@ public struct EndpointPath: Sendable, Hashable {
     package static func url(_ url: URL, hiding secrets: [String]) -> EndpointPath {
         EndpointPath(target: .absolute(url), problem: nil, secrets: secrets)
     }
-
-    private init(target: Target, problem: String?, secrets: [String] = []) {
-        self.target = target
-        self.problem = problem
-        self.secrets = secrets
-    }
 }
 
 extension EndpointPath: RedactedDescription {
@@ -81,6 +69,12 @@ extension EndpointPath: RedactedDescription {
 }
 
 extension EndpointPath: ExpressibleByStringInterpolation {
+    /// Creates a path that is known only at run time, read as a literal is: `/` separates segments, and every other
+    /// character that is not allowed in a path is percent-encoded.
+    public init(_ path: String) {
+        self.init(stringLiteral: path)
+    }
+
     /// Creates a path from a literal.
     public init(stringLiteral value: String) {
         var pieces = StringInterpolation(literalCapacity: value.utf8.count, interpolationCount: 0)

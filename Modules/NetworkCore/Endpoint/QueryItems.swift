@@ -57,13 +57,11 @@ public struct QueryItems: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     }
 
     private static func texts(of value: any CustomStringConvertible) -> [String] {
-        switch value {
-        case let list as [Any]: list.compactMap { $0 as? any CustomStringConvertible }.flatMap(texts)
-        case let slice as any QuerySlice: texts(of: slice.elements)
-        case let set as Set<AnyHashable>: texts(of: set.map(\.base)).sorted()
-        case let date as Date: [ISO8601.string(from: date)]
-        default: [value.description]
-        }
+        if let date = value as? Date { return [ISO8601.string(from: date)] }
+        let mirror = Mirror(reflecting: value)
+        guard let style = mirror.displayStyle, [.collection, .set].contains(style) else { return [value.description] }
+        let texts = mirror.children.compactMap { $0.value as? any CustomStringConvertible }.flatMap(Self.texts)
+        return style == .set ? texts.sorted() : texts
     }
 
     /// Whether there are no items.
@@ -87,12 +85,4 @@ extension QueryItems: RedactedDescription {
         }
         .joined(separator: "&")
     }
-}
-
-private protocol QuerySlice {
-    var elements: [Any] { get }
-}
-
-extension ArraySlice: QuerySlice {
-    fileprivate var elements: [Any] { Array(self) }
 }

@@ -42,9 +42,6 @@ extension NetworkError {
         /// The body of the request: its sequence, or its transfer.
         public static let requestBody = Wait(rawValue: "the body of the request")
 
-        /// The pause before the next attempt.
-        public static let pause = Wait(rawValue: "the pause before the next attempt")
-
         /// The wait as text.
         public var description: String { rawValue }
     }

@@ -18,9 +18,6 @@ public struct RequestContext: Sendable {
     /// The request method.
     public let method: HTTPMethod
 
-    /// Whether an authenticated client adds tokens.
-    public let requiresAuthentication: Bool
-
     /// Whether the call may be sent more than once: its method is idempotent, or it has an idempotency key.
     public let isIdempotent: Bool
 
@@ -36,9 +33,6 @@ public struct RequestContext: Sendable {
 
     /// The clock of the client.
     public let clock: any TimeSource
-
-    /// When the call started, on the uptime of the clock.
-    public let startedAt: Duration
 
     /// Whether the server recognizes a call that is sent twice.
     var hasIdempotencyKey = false
@@ -66,29 +60,22 @@ public struct RequestContext: Sendable {
         attempt: Int = 1,
         retries: Int? = nil,
         method: HTTPMethod = .get,
-        requiresAuthentication: Bool = true,
         isIdempotent: Bool? = nil,
         isReplayable: Bool = true,
         session: SessionID? = nil,
         tags: [String: String] = [:],
-        clock: any TimeSource = SystemTimeSource(),
-        startedAt: Duration = .zero
+        clock: any TimeSource = SystemTimeSource()
     ) {
         self.id = id
         self.attempt = attempt
         self.retries = retries ?? max(0, attempt - 1)
         self.method = method
-        self.requiresAuthentication = requiresAuthentication
         self.isIdempotent = isIdempotent ?? method.isIdempotent
         self.isReplayable = isReplayable
         self.session = session
         self.tags = tags
         self.clock = clock
-        self.startedAt = startedAt
     }
-
-    /// The time since the call started.
-    public var elapsed: Duration { clock.uptime - startedAt }
 }
 
 extension RequestContext: RedactedDescription {

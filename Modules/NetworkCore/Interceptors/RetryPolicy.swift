@@ -11,14 +11,6 @@ import ConcurrencyPrimitives
 /// together do not retry together. What the server asks for (`Retry-After`, `retry-after-ms`, the reset of a limit) is
 /// added, up to ``maximumRetryAfter``; when a server asks for more, the call fails and its error has the pause.
 ///
-/// Where there was no connection, the policy can wait for one, or for the application to be in the foreground, in place
-/// of the pause:
-///
-/// ```swift
-/// var policy = RetryPolicy()
-/// policy.waitUntilReady = { _ in await network.isReachable() }
-/// ```
-///
 /// All requests of a client share a ``RetryBudget``: when most of them fail, retries stop, so that a failing server
 /// gets little more than its usual traffic.
 public struct RetryPolicy: RequestInterceptor {
@@ -46,7 +38,8 @@ public struct RetryPolicy: RequestInterceptor {
     public var maximumWait: Duration = .seconds(60)
 
     /// Returns when a request that had no connection may be sent again: when there is a connection to the internet, or
-    /// the application is in the foreground. It is cancelled with the call. `nil`: the policy pauses.
+    /// the application is in the foreground, as in `{ _ in await network.isReachable() }`. It is cancelled with the
+    /// call. `nil`: the policy pauses.
     public var waitUntilReady: (@Sendable (NetworkError) async throws -> Void)?
 
     /// The retries that all requests share.

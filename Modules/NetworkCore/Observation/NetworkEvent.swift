@@ -100,19 +100,14 @@ extension NetworkEvent {
 }
 
 extension NetworkEvent.Kind {
-    /// Creates a kind of which nothing but its name is known.
-    public init(_ name: Name) {
-        self.init(name: name)
-    }
-
     /// The call started.
-    public static let started = Self(.started)
+    public static let started = Self(name: .started)
 
     /// The transport sends a request.
-    public static let sent = Self(.sent)
+    public static let sent = Self(name: .sent)
 
     /// The call was cancelled.
-    public static let cancelled = Self(.cancelled)
+    public static let cancelled = Self(name: .cancelled)
 
     /// The head of a response has arrived.
     public static func responded(status: Int) -> Self { Self(name: .responded, status: status) }

@@ -13,9 +13,6 @@ public struct NetworkTimings: Sendable, Hashable {
 
     /// From the head to the end of the body and of its decoding. `nil` also for a stream.
     public var body: Duration?
-
-    /// Creates timings of which nothing is known.
-    public init() {}
 }
 
 extension NetworkTimings: CustomStringConvertible {

@@ -43,37 +43,32 @@ public struct Origin: Sendable, Hashable {
     init?(plain text: String) {
         let isEncrypted = text.hasPrefix("https://")
         guard isEncrypted || text.hasPrefix("http://") else { return nil }
-        let start = isEncrypted ? 8 : 7
         var text = text
-        let read: (host: String, port: Int?)? = text.withUTF8 { bytes in
-            var end = start
-            while end < bytes.count, bytes[end].isPlainHostByte {
-                // `xn--` begins a name that a parser decodes.
-                guard bytes[end] != 0x2D || bytes[end - 1] != 0x2D else { return nil }
-                end += 1
-            }
-            let name = bytes[start..<end]
-            guard let first = name.first, name.last != 0x2E, first != 0x2E, first != 0x2D,
-                name.count <= Self.longestHost
+        let read: (host: String, port: Int)? = text.withUTF8 { bytes in
+            var rest = bytes.dropFirst(isEncrypted ? 8 : 7)
+            let name = rest.prefix { $0.isPlainHostByte }
+            rest = rest[name.endIndex...]
+            let (dot, hyphen) = (UInt8(ascii: "."), UInt8(ascii: "-"))
+            // `xn--` begins a name that a parser decodes.
+            guard let first = name.first, first != dot, first != hyphen, name.last != dot,
+                name.count <= Self.longestHost, !zip(name, name.dropFirst()).contains(where: { $0 == (hyphen, hyphen) })
             else { return nil }
-            var port: Int?
-            if end < bytes.count, bytes[end] == UInt8(ascii: ":") {
-                let digits = bytes[(end + 1)...].prefix { $0.isDigit }
-                guard (1...5).contains(digits.count) else { return nil }
+            var port = isEncrypted ? 443 : 80
+            if rest.first == UInt8(ascii: ":") {
+                let digits = rest.dropFirst().prefix { $0.isDigit }
+                guard digits.count <= 5 else { return nil }
                 let number = digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
                 guard Self.ports.contains(number) else { return nil }
                 port = number
-                end = digits.endIndex
+                rest = rest[digits.endIndex...]
             }
-            guard end == bytes.count || bytes[end] == 0x2F || bytes[end] == 0x3F || bytes[end] == 0x23 else {
-                return nil
-            }
+            guard rest.first.map({ "/?#".utf8.contains($0) }) ?? true else { return nil }
             return (String(decoding: name, as: UTF8.self), port)
         }
         guard let (host, port) = read else { return nil }
         scheme = isEncrypted ? "https" : "http"
         self.host = host
-        self.port = port ?? (isEncrypted ? 443 : 80)
+        self.port = port
     }
 
     /// The ports of URLs that name none (RFC 9110 §4.2).
@@ -112,36 +107,6 @@ extension Origin {
     /// Whether any request may be sent to the origin: it is encrypted, loopback, or a named exception (G16).
     func allowsRequests(cleartextExceptions: Set<Origin>) -> Bool {
         !isCleartext || isLoopback || cleartextExceptions.contains(self)
-    }
-}
-
-/// Which origins may receive tokens (G15), and which may be reached over plain http (G16).
-package struct OriginPolicy: Sendable {
-    /// Whether tokens may be sent to a URL.
-    package enum Decision: Sendable {
-        /// Tokens may be sent.
-        case allowed
-
-        /// The origin is another one: the request is sent without tokens.
-        case foreign
-
-        /// The URL is plain http to another machine: no request with a token may be sent.
-        case cleartext
-    }
-
-    private let allowed: Set<Origin>
-    private let cleartextExceptions: Set<Origin>
-
-    /// Creates a policy. The exceptions may be reached over plain http, in addition to loopback.
-    package init(allowed: Set<Origin>, cleartextExceptions: Set<Origin> = []) {
-        self.allowed = allowed
-        self.cleartextExceptions = cleartextExceptions
-    }
-
-    /// Decides whether tokens may be sent to an origin. `nil` is that of a URL without one.
-    package func decision(for origin: Origin?) -> Decision {
-        guard let origin, allowed.contains(origin) else { return .foreign }
-        return origin.allowsRequests(cleartextExceptions: cleartextExceptions) ? .allowed : .cleartext
     }
 }
 

@@ -47,7 +47,9 @@ extension Redaction {
         return scheme == "https://" || scheme.hasPrefix("http://") ? URL(string: text) : nil
     }
 
-    private func withheld(_ text: String) -> String { "\(Self.placeholder) (\(Fingerprint(text)))" }
+    private func withheld(_ text: String) -> String {
+        "\(Self.placeholder) (\(Fingerprint.of(Data(text.utf8), length: text.utf8.count)))"
+    }
 
     /// Replaces what is a secret, and what has the shape of a token. Of a code, a short secret of letters stays unless
     /// it is the whole text. `nil`: a word contains a short secret.

@@ -75,7 +75,7 @@ package struct Redaction: Sendable {
     /// fingerprint: `text/html, 512 bytes, #5f0c1234abcd9876`.
     package func fingerprint(of data: Data, length: Int, contentType: String?) -> String {
         let type = MediaType(contentType).map { identifier($0.text) + ", " } ?? ""
-        return "\(type)\(Fingerprint(data, length: length))"
+        return "\(type)\(Fingerprint.of(data, length: length))"
     }
 
     /// What may be shown of the value of a query item, a form field or a member of an object: the placeholder where the

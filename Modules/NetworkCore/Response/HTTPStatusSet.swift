@@ -14,12 +14,6 @@ public struct HTTPStatusSet: Sendable, Hashable {
     /// 404 (RFC 9110 §15.5.5).
     public static let notFound = status(404)
 
-    /// 409 (RFC 9110 §15.5.10).
-    public static let conflict = status(409)
-
-    /// 410 (RFC 9110 §15.5.11).
-    public static let gone = status(410)
-
     /// One status.
     public static func status(_ status: Int) -> HTTPStatusSet { HTTPStatusSet([status..<status + 1]) }
 

@@ -85,9 +85,6 @@ public struct PlainJSONFormat: ResponseFormat {
 extension ResponseFormat where Self == PlainJSONFormat {
     /// Every response is the value itself, as JSON.
     public static var json: Self { PlainJSONFormat() }
-
-    /// Every response is the value itself, as JSON.
-    public static func json(_ coding: JSONCoding) -> Self { PlainJSONFormat(coding: coding) }
 }
 
 /// A format that takes the coders of the client, so that they are written once.

@@ -35,5 +35,3 @@ extension NetworkService {
         try await send(endpoint.map { ResponseValue(value: $0, head: $1) }, options: options)
     }
 }
-
-extension ResponseValue: Equatable where Value: Equatable {}

@@ -110,18 +110,18 @@ struct AcceptedResponseTests {
         #expect(transport.requests.first?.body == body)
         // A format with coders of its own keeps them.
         let other = NetworkClient(
-            baseURL: baseURL, transport: transport, format: .json(.standard), coding: Self.snakeCase)
+            baseURL: baseURL, transport: transport, format: PlainJSONFormat(coding: .standard), coding: Self.snakeCase)
         await #expect(throws: NetworkError.self) { try await other.send(Endpoint<Note>.get("notes/7")) }
         // So does the format of an endpoint, which may be that of another server.
         await #expect(throws: NetworkError.self) { try await client.send(Endpoint<Note>.get("notes/7").format(.json)) }
     }
 
-    @Test func `HEAD and OPTIONS have builders`() async throws {
+    @Test func `HEAD and OPTIONS return the head of the response`() async throws {
         let transport = StubTransport((.any ~> .status(204, headers: ["Allow": "GET, HEAD"])).repeated())
         let client = NetworkClient(transport)
         try await client.send(Endpoint<Void>.head("x"))
-        #expect(try await client.send(Endpoint<HTTPResponse>.head("x")).status == 204)
-        #expect(try await client.send(Endpoint<HTTPResponse>.options("x")).headers["Allow"] == "GET, HEAD")
+        #expect(try await client.send(Endpoint.request(.head, "x")).status == 204)
+        #expect(try await client.send(Endpoint.request(.options, "x")).headers["Allow"] == "GET, HEAD")
         #expect(transport.requests.map(\.method) == [.head, .head, .options])
     }
 

@@ -28,12 +28,6 @@ import Testing
         withExtendedLifetime(queue) {}
     }
 
-    @Test func `the deadlines of removed closures are not kept`() {
-        let queue = DeadlineQueue(clock: clock)
-        for number in 1...10_000 { queue.remove(queue.add(at: .seconds(number)) {}) }
-        #expect(queue.entries <= 64)
-    }
-
     @Test func `work that passes its limit is cancelled, and the value that it has later is dropped`() async throws {
         let queue = DeadlineQueue(clock: clock)
         let (gate, dropped, cancelled) = (Gate(), Recorder<Int>(), Recorder<Bool>())
@@ -78,8 +72,9 @@ import Testing
     @Test(arguments: [Duration.zero, .seconds(26), .seconds(29)])
     func `a deadline that passed while the process slept counts after the grace`(awake: Duration) async throws {
         let queue = DeadlineQueue(clock: clock, grace: .seconds(5))
+        add(31, to: queue)
         add(30, to: queue)
-        let withdrawn = add(31, to: queue)
+        let withdrawn = add(32, to: queue)
         add(1_000, to: queue)
         while clock.uptime < awake { try await pass(.seconds(1)) }
         try await pass(.seconds(200))
@@ -91,8 +86,8 @@ import Testing
         queue.remove(withdrawn)
         #expect(called.values.isEmpty)
         try await pass(.seconds(1))
-        try await until { !called.values.isEmpty }
-        #expect(called.values == [30])
+        try await until { called.values.count >= 2 }
+        #expect(called.values == [30, 31])
         withExtendedLifetime(queue) {}
     }
 

@@ -98,7 +98,7 @@ struct NetworkClientTests {
         let transport = StubTransport(responding: .status(304, headers: headers), .status(200, headers: headers))
         let client = NetworkClient(transport) { $0.maximumResponseSize = 1_000 }
         #expect(try await client.send(Endpoint<Data>.get("x").accepting(.success, .status(304))).isEmpty)
-        #expect(try await client.send(Endpoint<HTTPResponse>.head("x")).headers == headers)
+        #expect(try await client.send(Endpoint.request(.head, "x")).headers == headers)
     }
 
     @Test func `a one-shot body is not sent again even if an interceptor retries`() async throws {

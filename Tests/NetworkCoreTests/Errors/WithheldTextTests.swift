@@ -112,8 +112,9 @@ struct WithheldTextTests {
     }
 
     @Test func `digests are equal for equal texts, and differ for others`() {
-        #expect(Fingerprint("a") == Fingerprint("a") && Fingerprint("a") != Fingerprint("b"))
-        #expect("\(Fingerprint(""))".hasPrefix("0 bytes, #"))
+        func digest(_ text: String) -> String { Fingerprint.of(Data(text.utf8), length: text.utf8.count) }
+        #expect(digest("a") == digest("a") && digest("a") != digest("b"))
+        #expect(digest("").hasPrefix("0 bytes, #"))
     }
 
     @Test(arguments: ["hunter2", "pa55", "8301947", "pin", "é1", "Zürich"])
