@@ -32,10 +32,6 @@ final class PooledConnection: @unchecked Sendable {  // `connection` is used on 
     ///
     /// A lost connection may not be noticed before it is used. Then the statements run once more on a new one, unless
     /// they may have taken effect already.
-    ///
-    /// - Parameter work: Runs the statements. It may be called twice.
-    /// - Returns: What `work` returns.
-    /// - Throws: ``PostgreSQLFailure``.
     func run<Value: Sendable>(
         _ work: @escaping @Sendable (PostgreSQLConnection) throws(PostgreSQLFailure) -> Value
     ) async throws(PostgreSQLFailure) -> Value {
@@ -51,9 +47,7 @@ final class PooledConnection: @unchecked Sendable {  // `connection` is used on 
         }
     }
 
-    /// Runs statements in the transaction that is open on the connection.
-    ///
-    /// - Throws: ``PostgreSQLFailure``, of kind `lost` when the connection and its transaction have been lost since.
+    /// Runs statements in the transaction that is open on the connection; `lost` when both have been lost since.
     func continueRun<Value: Sendable>(
         _ work: @escaping @Sendable (PostgreSQLConnection) throws(PostgreSQLFailure) -> Value
     ) async throws(PostgreSQLFailure) -> Value {
@@ -87,5 +81,4 @@ final class PooledConnection: @unchecked Sendable {  // `connection` is used on 
         return opened
     }
 }
-
 #endif
