@@ -47,20 +47,17 @@ struct TokenFile: Sendable {
     }
 
     /// Takes the lease if it is free and no other waiter is before the request.
-    func tryLease(_ request: LeaseRequest = LeaseRequest()) throws(TokenStoreError) -> FolderLock? {
+    func tryLease(_ request: LeaseRequest) throws(TokenStoreError) -> FolderLock? {
         guard let folder = try open() else {
             throw TokenStoreError(
-                .unavailable,
-                reason: "\(folder.path) does not exist yet: nothing is stored that could be refreshed"
-            )
+                .unavailable, reason: "\(folder.path) does not exist yet: nothing is stored that could be refreshed")
         }
         return try request.attempt(in: folder, name + ".lease")
     }
 
     /// The process that has the lease, if it is known.
     func leaseHolder() -> LeaseHolder? {
-        guard let folder = try? open() else { return nil }
-        return folder.leaseHolder(name + ".lease")
+        (try? open())?.leaseHolder(name + ".lease")
     }
 
     /// Opens the folder that was used before, or a copy of it: the owner of a call stores the new tokens where the
