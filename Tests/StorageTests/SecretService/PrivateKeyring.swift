@@ -40,11 +40,7 @@ final class PrivateKeyring: Sendable {
         let configuration = temporary.url.appendingPathComponent("bus.conf")
         try Self.configuration.replacingOccurrences(of: "PATH", with: socket)
             .write(to: configuration, atomically: true, encoding: .utf8)
-        for name in ["home", "data", "run"] {
-            let folder = temporary.url.appendingPathComponent(name)
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-            try folder.setPermissions(0o700)
-        }
+        for name in ["home", "data", "run"] { try temporary.url.appendingPathComponent(name).makePrivateFolder() }
         environment = [
             "PATH": "/usr/bin:/bin",
             "HOME": temporary.url.appendingPathComponent("home").path,
