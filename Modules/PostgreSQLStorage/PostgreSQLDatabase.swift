@@ -1,7 +1,5 @@
 #if PostgreSQL
-import AuthInterface
 import ConcurrencyPrimitives
-import Foundation
 
 /// The state that all accounts of a process in one table share: the connections and the change feed.
 final class PostgreSQLDatabase: Sendable {

@@ -1,5 +1,4 @@
 #if PostgreSQL
-import AuthInterface
 import CPostgreSQL
 import Dispatch
 import Foundation
