@@ -27,7 +27,11 @@ struct SessionSeal: Sendable {
     /// the row may be replaced without having been read.
     func open(_ row: SealedSession?) async throws -> Result<StoredSession, TokenStoreError> {
         guard let row else { return .success(.empty) }
-        guard row.format <= SealedSession.currentVersion else { throw TokenStoreError.newer(row.format) }
+        guard row.format <= SealedSession.currentVersion else {
+            let remedy = "update this program, or remove the row with SQL"
+            throw TokenStoreError(
+                .unsupportedVersion, reason: "the row has version \(row.format) of the format; \(remedy)")
+        }
         switch row.content {
         case .tombstone(let data): return try openTombstone(data)
         case .tokens(let session, let generation, let ciphertext):
@@ -101,14 +105,6 @@ struct SessionSeal: Sendable {
 }
 
 extension TokenStoreError {
-    /// A row that a later version of this library has written.
-    static func newer(_ version: Int64) -> TokenStoreError {
-        TokenStoreError(
-            .unsupportedVersion,
-            reason: "the row has version \(version) of the format; update this program, or remove the row with SQL"
-        )
-    }
-
     /// A row that this process cannot open. Another process of the fleet may: it is kept.
     static let keyDoesNotFit = TokenStoreError(
         .unavailable,

@@ -69,7 +69,7 @@ struct TokenFolder: Sendable {
     /// Creates the folder, and writes the first file in it under the write lock of its account. The folder gets its
     /// name when the lock is held.
     ///
-    /// The caller holds the lock of ``lockCreation(waitingAtMost:)`` and has found no folder.
+    /// The caller has locked the ``anchor`` and has found no folder.
     func create(
         locking lockName: String,
         then write: (borrowing PrivateFolder) throws(TokenStoreError) -> Void
@@ -89,11 +89,6 @@ struct TokenFolder: Sendable {
         }
         guard let folder = try open() else { throw missing("is gone") }
         try write(folder)
-    }
-
-    /// Locks the creation of the folder. It throws `busy` after the limit.
-    func lockCreation(waitingAtMost limit: Duration) throws(TokenStoreError) -> FolderLock {
-        try PrivateFolder.lockFolder(anchor, waitingAtMost: limit)
     }
 
     /// Records in memory that a session is in the folder.

@@ -94,14 +94,10 @@ final class PrivateKeyring: Sendable {
     }
 
     /// Sends the keyring a signal.
-    func signal(_ signal: Int32) {
-        running.withLock { $0 }?.kill(signal)
-    }
+    func signal(_ signal: Int32) { running.withLock { $0 }?.kill(signal) }
 
     /// Stops the keyring, and returns when it has stopped.
-    func stop() {
-        running.withLock { $0 }?.stop()
-    }
+    func stop() { running.withLock { $0 }?.stop() }
 
     /// Ends the keyring at once, and waits until it has ended.
     func kill() async {
