@@ -40,7 +40,8 @@ final class PooledConnection: @unchecked Sendable {  // `connection` is used on 
             do throws(PostgreSQLFailure) {
                 return try work(open)
             } catch {
-                guard open.isBroken, !error.isUncertain, mayReconnect(until: deadline) else { throw error }
+                let hasTime = deadline.map { $0 - .now >= Self.shortestConnect } ?? true
+                guard open.isBroken, !error.isUncertain, hasTime else { throw error }
                 return try work(reconnect(until: deadline))
             }
         }
@@ -61,11 +62,6 @@ final class PooledConnection: @unchecked Sendable {  // `connection` is used on 
         if connection?.isBroken == true { connection = nil }
         connection?.deadline = deadline
         return connection
-    }
-
-    /// Whether a second connection can be made in the time that is left.
-    private func mayReconnect(until deadline: ContinuousClock.Instant?) -> Bool {
-        deadline.map { $0 - .now >= Self.shortestConnect } ?? true
     }
 
     private func reconnect(until deadline: ContinuousClock.Instant?) throws(PostgreSQLFailure) -> PostgreSQLConnection {
