@@ -1,7 +1,5 @@
 #if PostgreSQL
-import AuthInterface
 import ConcurrencyPrimitives
-import Foundation
 
 /// The state that all accounts of a process in one table share: the connections and the change feed.
 final class PostgreSQLDatabase: Sendable {
@@ -27,14 +25,7 @@ final class PostgreSQLDatabase: Sendable {
     /// Calls a closure until it succeeds, for `PostgreSQLLimits.call` at most.
     ///
     /// It is called again after a pause when another transaction has locked the row, and when the connection was lost
-    /// after a decision or during a commit.
-    ///
-    /// - Parameters:
-    ///   - deadline: When the last attempt ends. `nil`: `PostgreSQLLimits.call` from now.
-    ///   - isDecided: Whether the closure has made a decision that must be written.
-    ///   - body: Is called with its deadline.
-    /// - Returns: What `body` returns.
-    /// - Throws: ``TokenStoreError``; `CancellationError`; what `body` throws.
+    /// during a commit or after a decision, which must be written.
     func attempt<Value: Sendable>(
         until deadline: Duration? = nil,
         isDecided: () -> Bool = { false },
@@ -62,8 +53,6 @@ final class PostgreSQLDatabase: Sendable {
     }
 
     /// Runs statements as a transaction that may be run twice.
-    ///
-    /// - Throws: As ``attempt(until:isDecided:_:)``.
     @discardableResult
     func write<Value: Sendable>(
         isDurable: Bool = true,
@@ -74,9 +63,8 @@ final class PostgreSQLDatabase: Sendable {
         }
     }
 
-    /// Creates the table if it does not exist.
-    ///
-    /// Programs that do so at once wait for each other: with `IF NOT EXISTS` alone one of them could fail.
+    /// Creates the table if it does not exist. Programs that do so at once wait for each other: with `IF NOT EXISTS`
+    /// alone one of them could fail.
     func prepare() async throws {
         let key: Int64 = 0x6C61_7463_686B_6579
         let lock = PostgreSQLStatement(text: "SELECT pg_advisory_xact_lock($1)::text", values: [.integer(key)])

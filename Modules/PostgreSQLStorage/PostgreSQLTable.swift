@@ -62,12 +62,9 @@ public struct PostgreSQLTable: Sendable, Hashable {
 
     private static func quote(_ name: String) -> String? {
         guard (1...63).contains(name.utf8.count), !name.utf8.contains(0) else { return nil }
-        var quoted = "\""
-        for scalar in name.unicodeScalars {
-            if scalar == "\"" { quoted.unicodeScalars.append(scalar) }
-            quoted.unicodeScalars.append(scalar)
-        }
-        return quoted + "\""
+        // By scalars: a mark that is combined with another one is another character, and ends the name all the same.
+        let parts = name.unicodeScalars.split(separator: "\"", omittingEmptySubsequences: false)
+        return "\"" + parts.map(String.init).joined(separator: "\"\"") + "\""
     }
 }
 

@@ -204,9 +204,7 @@ struct ExchangeStateTests {
     }
 
     /// The first limit of an exchange.
-    private func limit(
-        of state: State, idle: Int, toHead: Int? = nil, toEnd: Int? = nil
-    ) -> Limit? {
+    private func limit(of state: State, idle: Int, toHead: Int? = nil, toEnd: Int? = nil) -> Limit? {
         let request = HTTPTransportRequest(
             head: HTTPRequestHead(url: baseURL), idleTimeout: .seconds(idle), timeToHead: toHead.map { .seconds($0) },
             timeToEnd: toEnd.map { .seconds($0) })

@@ -43,9 +43,6 @@ struct LaneTableTests {
         #expect(found === busy)
     }
 
-    private let exchange = Exchanging()
-    private final class Exchanging: Sendable {}
-
     private final class Visitor: Sendable {}
     private let visitor = Visitor()
 

@@ -37,9 +37,7 @@ struct PostgreSQLContractTests {
     @Test func `accounts that share connections keep the contract of shared stores`() async throws {
         let first = try await PostgreSQLServer.shared.store()
         try await SharedTokenStoreContract.check(
-            reopen: { first.store(for: $0.account) },
-            makeEmptyStore: { first.store(for: UUID().uuidString) }
-        )
+            reopen: { first.store(for: $0.account) }, makeEmptyStore: { first.store(for: UUID().uuidString) })
     }
 
     @Test(.needsPgBouncer)

@@ -24,7 +24,8 @@ struct PostgreSQLIsolationTests {
         let first = server.store(limits: .patient.with { $0.rowLock = PostgreSQLLimits().rowLock })
         let locked = (0..<8).map { first.store(for: "\(first.account)/locked/\($0)") }
         for store in locked { try await store.save(.fleet(1)) }
-        let lock = try await server.lockRows("\(first.account)/locked/%")
+        let rows = "account LIKE '\(first.account)/locked/%'"
+        let lock = try await server.hold("SELECT FROM latchkey_tokens WHERE \(rows) FOR UPDATE")
         let updates = locked.map { store in Task { await storeFailure { try await store.save(.fleet(2)) } } }
         // More than the locked updates need to reach their lock.
         for number in 0..<200 {
@@ -102,11 +103,6 @@ struct HeldLock: Sendable {
 }
 
 extension PostgreSQLServer {
-    /// Locks the rows whose accounts match a pattern, until the lock is released.
-    func lockRows(_ pattern: String) async throws -> HeldLock {
-        try await hold("SELECT FROM latchkey_tokens WHERE account LIKE '\(pattern)' FOR UPDATE")
-    }
-
     /// Runs a statement in a transaction that stays open.
     func hold(_ text: String) async throws -> HeldLock {
         let limits = PostgreSQLLimits.patient  // it waits for readers of a table, and is idle for long

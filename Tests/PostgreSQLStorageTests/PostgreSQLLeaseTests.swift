@@ -80,7 +80,7 @@ struct PostgreSQLLeaseTests {
         }
         let clock = ManualTimeSource()
         let mine = server.store(limits: limits, clock: clock).owned(by: other)
-        let lease = try #require(try await mine.lease(waitingAtMost: .zero) as? PostgreSQLTokenStoreLease)
+        let lease = try await mine.lease(waitingAtMost: .zero)
         let next = try await server.store(mine.account).lease(waitingAtMost: .seconds(3_600))
         #expect(!lease.isLost)
         try await clock.advance(by: limits.heartbeat, whenAsleep: 1)
@@ -93,7 +93,7 @@ struct PostgreSQLLeaseTests {
         let limits = PostgreSQLLimits.patient.with { $0.claim = .milliseconds(200) }
         let clock = ManualTimeSource()
         let mine = server.store(limits: limits, clock: clock).owned(by: other)
-        let lease = try #require(try await mine.lease(waitingAtMost: .zero) as? PostgreSQLTokenStoreLease)
+        let lease = try await mine.lease(waitingAtMost: .zero)
         let hasLapsed = "SELECT claim_expires < clock_timestamp() FROM latchkey_tokens WHERE account = $1"
         try await server.wait(until: hasLapsed, [.text(mine.account)])
         // From now on the claim does not lapse.

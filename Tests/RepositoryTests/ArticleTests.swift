@@ -10,12 +10,8 @@ import Testing
 
     private static func articles() throws -> [Article] {
         try ["Documentation", "Modules"].flatMap { folder in
-            let root = SourceFile.root.appendingPathComponent(folder)
-            let files = FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil)
-            return try (files?.compactMap { $0 as? URL } ?? []).filter { $0.pathExtension == "md" }.map { url in
-                let path = String(url.path.dropFirst(SourceFile.root.path.count + 1))
-                return Article(path: path, text: try String(contentsOf: url, encoding: .utf8))
-            }
+            let paths = SourceFile.paths(below: SourceFile.root.appendingPathComponent(folder), withExtension: "md")
+            return try paths.map { "\(folder)/\($0)" }.map { Article(path: $0, text: try SourceFile.text(of: $0)) }
         }
     }
 

@@ -1,11 +1,9 @@
-import Foundation
 import Testing
 
 /// The ceilings of `Budget.txt`.
 @Suite struct BudgetTests {
     @Test func `no folder is over its ceiling, and every module has one`() throws {
-        let file = SourceFile.root.appendingPathComponent("Tests/RepositoryTests/Budget.txt")
-        let budget = try Budget(String(contentsOf: file, encoding: .utf8))
+        let budget = try Budget(SourceFile.text(of: "Tests/RepositoryTests/Budget.txt"))
         for objection in try budget.objections() { Issue.record("\(objection)") }
         let listed = Set(budget.ceilings.map(\.folder))
         for module in try SourceFile.targets(in: "Modules") where !listed.contains("Modules/\(module)") {
@@ -17,12 +15,15 @@ import Testing
 /// How large folders may become.
 private struct Budget {
     enum Count: String {
-        /// Lines of Swift.
-        case lines
-        /// Files of more than 250 lines.
-        case long
-        /// Public declarations, without imports and extensions.
-        case `public`
+        case lines, long, `public`
+
+        func number(in files: [SourceFile]) -> (Int, String) {
+            switch self {
+            case .lines: (files.reduce(0) { $0 + $1.lineCount }, "lines of Swift")
+            case .long: (files.count { $0.lineCount > 250 }, "files of more than 250 lines")
+            case .public: (files.reduce(0) { $0 + $1.publicDeclarations }, "public declarations")
+            }
+        }
     }
 
     struct Ceiling {
@@ -61,17 +62,8 @@ private struct Budget {
     }
 }
 
-extension Budget.Count {
-    fileprivate func number(in files: [SourceFile]) -> (Int, String) {
-        switch self {
-        case .lines: (files.reduce(0) { $0 + $1.lineCount }, "lines of Swift")
-        case .long: (files.count { $0.lineCount > 250 }, "files of more than 250 lines")
-        case .public: (files.reduce(0) { $0 + $1.publicDeclarations }, "public declarations")
-        }
-    }
-}
-
 extension SourceFile {
+    /// The number of public declarations, without imports and extensions.
     fileprivate var publicDeclarations: Int {
         let declaration = /\bpublic (?!import\b|extension\b)/
         return SourceFile.withoutCommentLines(source).split(separator: "\n").count { $0.contains(declaration) }

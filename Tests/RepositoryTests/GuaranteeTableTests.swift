@@ -11,8 +11,7 @@ import Testing
     }
 
     private static func rows(of article: String) throws -> [Row] {
-        let file = SourceFile.root.appendingPathComponent("Modules/TokenRefresh/TokenRefresh.docc/\(article).md")
-        let text = try String(contentsOf: file, encoding: .utf8)
+        let text = try SourceFile.text(of: "Modules/TokenRefresh/TokenRefresh.docc/\(article).md")
         return text.split(separator: "\n").compactMap { line in
             guard let match = line.firstMatch(of: /^\| ([GS]?[0-9]+(?:, [0-9]+)*) \|/) else { return nil }
             // The last column: a cause may quote a server.
@@ -68,8 +67,7 @@ import Testing
     }
 
     @Test func `every dialect of a server has a test that exists`() throws {
-        let file = SourceFile.root.appendingPathComponent("Modules/DataAPI/DataAPI.docc/Dialects.md")
-        let rows = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+        let rows = try SourceFile.text(of: "Modules/DataAPI/DataAPI.docc/Dialects.md").split(separator: "\n")
             .filter { $0.hasPrefix("| ") && !$0.hasPrefix("| printed |") }
         #expect(rows.count > 12)
         let names = try Self.names()
@@ -81,18 +79,15 @@ import Testing
     }
 
     @Test func `every preset for a provider has a row, with its source, and is tried; every row names one`() throws {
-        func text(_ path: String) throws -> String {
-            try String(contentsOf: SourceFile.root.appendingPathComponent(path), encoding: .utf8)
-        }
-        let source = try text("Modules/NetworkCore/RefreshCalls/RefreshRefusalRule+Providers.swift")
+        let source = try SourceFile.text(of: "Modules/NetworkCore/RefreshCalls/RefreshRefusalRule+Providers.swift")
         let presets = source.matches(of: /public static var (\w+): Self/).map { String($0.1) }
         #expect(presets.count > 20)
-        let rows = try text("Modules/OAuth2Flows/OAuth2Flows.docc/Providers.md").split(separator: "\n")
+        let rows = try SourceFile.text(of: "Modules/OAuth2Flows/OAuth2Flows.docc/Providers.md").split(separator: "\n")
             .filter { $0.contains(/^\| [^|]+ \| `\.\w+` \|/) }.map { $0.split(separator: "|") }
         let named = rows.map { $0[1].trimmingCharacters(in: ["`", ".", " "]) }
         #expect(named.sorted() == presets.sorted())
         for row in rows { #expect(row.count == 5 && !row[4].allSatisfy(\.isWhitespace), "\(row[0])") }
-        let table = try text("Tests/OAuth2FlowsTests/ProviderRefusals.swift")
+        let table = try SourceFile.text(of: "Tests/OAuth2FlowsTests/ProviderRefusals.swift")
         let tried = table.matches(of: /"\w+": \.(\w+)\b/).map { String($0.1) }
         #expect(tried.sorted() == presets.sorted())
     }

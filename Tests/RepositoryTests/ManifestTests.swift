@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 /// The manifests list the dependencies that the picture of the architecture has.

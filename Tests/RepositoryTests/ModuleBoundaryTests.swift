@@ -39,9 +39,8 @@ import Testing
     }
 
     @Test func `a network file that imports the data module is found, whatever the form of the import`() throws {
-        let fixture = SourceFile.root.appendingPathComponent(
-            "Tests/RepositoryTests/Fixtures/NetworkCore/ImportsTheDataModule.txt")
-        let source = try String(contentsOf: fixture, encoding: .utf8)
+        let source = try SourceFile.text(
+            of: "Tests/RepositoryTests/Fixtures/NetworkCore/ImportsTheDataModule.txt")
         let marked = source.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
             .filter { $0.element.contains("violation") }.map { $0.offset + 1 }
         let file = SourceFile(target: "NetworkCore", path: "Modules/NetworkCore/Violation.swift", source: source)

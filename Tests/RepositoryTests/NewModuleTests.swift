@@ -12,7 +12,7 @@ import Testing
     ]
 
     init() throws {
-        for path in Self.changed { try copy.write(Self.text(of: path, in: SourceFile.root), to: path) }
+        for path in Self.changed { try copy.write(SourceFile.text(of: path), to: path) }
         for path in [".ci", ".swift-format"] {
             try FileManager.default.copyItem(
                 at: SourceFile.root.appendingPathComponent(path), to: copy.url.appendingPathComponent(path))
@@ -28,17 +28,18 @@ import Testing
         #expect(target.path == "Modules/Orders")
         #expect(manifest.targets.contains { $0.name == "OrdersTests" && $0.path == "Tests/OrdersTests" })
 
-        let table = try Self.text(of: "Tests/RepositoryTests/AllowTable.swift", in: copy.url)
+        let table = try SourceFile.text(of: "Tests/RepositoryTests/AllowTable.swift", in: copy.url)
         let rows = table.matches(of: /(?m)^ +"Orders": \[(.*)\],$/).map { names(in: $0.1) }
         #expect(rows == [Set(target.dependencies.map(\.name)), ["Foundation"]])
-        #expect(try Self.text(of: "README.md", in: copy.url).contains("\n                          Orders\n"))
-        let landing = try Self.text(of: "Documentation/Latchkey.docc/Latchkey.md", in: copy.url)
+        #expect(try SourceFile.text(of: "README.md", in: copy.url).contains("\n                          Orders\n"))
+        let landing = try SourceFile.text(of: "Documentation/Latchkey.docc/Latchkey.md", in: copy.url)
         #expect(landing.contains("\n- <doc:/Orders>\n"))
-        #expect(try Self.text(of: ".spi.yml", in: copy.url).contains("\n        - Orders\n"))
-        #expect(try Self.text(of: "Tests/RepositoryTests/Budget.txt", in: copy.url).contains("Modules/Orders 250\n"))
+        #expect(try SourceFile.text(of: ".spi.yml", in: copy.url).contains("\n        - Orders\n"))
+        let budget = try SourceFile.text(of: "Tests/RepositoryTests/Budget.txt", in: copy.url)
+        #expect(budget.contains("Modules/Orders 250\n"))
 
-        let page = try Self.text(of: "Modules/Orders/Orders.docc/Orders.md", in: copy.url)
-        let test = try Self.text(of: "Tests/OrdersTests/OrderServiceTests.swift", in: copy.url)
+        let page = try SourceFile.text(of: "Modules/Orders/Orders.docc/Orders.md", in: copy.url)
+        let test = try SourceFile.text(of: "Tests/OrdersTests/OrderServiceTests.swift", in: copy.url)
         #expect(page.hasPrefix("# ``Orders``\n\n"))
         for sample in Markdown.blocks(of: "swift", in: page) {
             #expect(Markdown.words(of: test).contains(Markdown.words(of: sample)))
@@ -51,19 +52,19 @@ import Testing
         let manifest = try await SourceFile.$root.withValue(package) { try await Manifest.read(in: ".") }
         #expect(manifest.products.map(\.name) == ["Orders"])
         #expect(manifest.targets.map(\.name) == ["Orders", "OrdersTests"])
-        let endpoints = try Self.text(of: "Sources/Orders/Endpoint+Orders.swift", in: package)
-        let service = try Self.text(of: "Sources/Orders/NetworkOrderService.swift", in: package)
+        let endpoints = try SourceFile.text(of: "Sources/Orders/Endpoint+Orders.swift", in: package)
+        let service = try SourceFile.text(of: "Sources/Orders/NetworkOrderService.swift", in: package)
         #expect(!endpoints.contains("public ") && service.contains("public struct NetworkOrderService"))
         let lint = try await run(["swift", "format", "lint", "--strict", "--recursive", "MyApp"])
         #expect(lint.end == .status(0), "\(lint.output)")
 
-        let written = try Self.text(of: "Package.swift", in: package)
+        let written = try SourceFile.text(of: "Package.swift", in: package)
         let second = try await newModule(["Billing", "LineItem", "--into", "MyApp"])
         #expect(second.end == .status(0) && second.output.contains("\n.library(name: \"Billing\", targets:"))
-        #expect(try Self.text(of: "Package.swift", in: package) == written)
+        #expect(try SourceFile.text(of: "Package.swift", in: package) == written)
         #expect(try await newModule(["Orders", "--into", "MyApp"]).end == .status(1))
         for path in Self.changed {
-            #expect(try Self.text(of: path, in: copy.url) == Self.text(of: path, in: SourceFile.root), "\(path)")
+            #expect(try SourceFile.text(of: path, in: copy.url) == SourceFile.text(of: path), "\(path)")
         }
     }
 
@@ -87,7 +88,7 @@ import Testing
 
     @Test func `an item of two words is spelled as code, comments and paths spell it`() async throws {
         #expect(try await newModule(["Billing", "LineItem"]).end == .status(0))
-        let source = try Self.text(of: "Modules/Billing/Endpoint+LineItems.swift", in: copy.url)
+        let source = try SourceFile.text(of: "Modules/Billing/Endpoint+LineItems.swift", in: copy.url)
         #expect(source.contains("/// The line items of the signed-in user"))
         #expect(source.contains(#"func lineItem(_ id: LineItem.ID) -> Self { .get("line-items/\(id)") }"#))
     }
@@ -100,7 +101,7 @@ import Testing
         #expect(refused.end == .status(1))
         #expect(refused.output.hasPrefix("new-module: "))
         for path in Self.changed {
-            #expect(try Self.text(of: path, in: copy.url) == Self.text(of: path, in: SourceFile.root), "\(path)")
+            #expect(try SourceFile.text(of: path, in: copy.url) == SourceFile.text(of: path), "\(path)")
         }
         #expect(!FileManager.default.fileExists(atPath: copy.url.appendingPathComponent("Modules").path))
     }
@@ -120,9 +121,5 @@ import Testing
 
     private func names(in list: Substring) -> Set<String> {
         Set(list.matches(of: /"(\w+)"/).map { String($0.1) })
-    }
-
-    private static func text(of path: String, in folder: URL) throws -> String {
-        try String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)
     }
 }

@@ -9,13 +9,9 @@ import Testing
         ".github/PULL_REQUEST_TEMPLATE.md",
     ]
 
-    private static func text(of path: String) throws -> String {
-        try String(contentsOf: SourceFile.root.appendingPathComponent(path), encoding: .utf8)
-    }
-
     @Test func `the Swift samples of the README, in order, are the program that the consumers compile`() throws {
-        let samples = Markdown.blocks(of: "swift", in: try Self.text(of: "README.md"))
-        let program = try Self.text(of: "Tests/Consumers/Sources/Plain/main.swift")
+        let samples = Markdown.blocks(of: "swift", in: try SourceFile.text(of: "README.md"))
+        let program = try SourceFile.text(of: "Tests/Consumers/Sources/Plain/main.swift")
         let note = "// swift-format-ignore-file: NeverForceUnwrap, OrderedImports"
         #expect(samples.count == 2)
         let shown = lines(of: ([note] + samples).joined(separator: "\n\n") + "\n")
@@ -27,13 +23,13 @@ import Testing
     }
 
     @Test func `the picture of the README has every module`() throws {
-        let blocks = try Self.text(of: "README.md").components(separatedBy: "\n```")
+        let blocks = try SourceFile.text(of: "README.md").components(separatedBy: "\n```")
         let picture = try #require(blocks.first { $0.contains("TokenRefresh   Storage") })
         for module in AllowTable.system.keys { #expect(picture.contains(module), "\(module)") }
     }
 
     @Test func `every module that the first sample imports is a product that the README depends on`() throws {
-        let readme = try Self.text(of: "README.md")
+        let readme = try SourceFile.text(of: "README.md")
         let first = try #require(Markdown.blocks(of: "swift", in: readme).first)
         let manifest = try #require(Markdown.blocks(of: "swift manifest", in: readme).first)
         for module in ImportScanner.imports(in: first).map(\.module) where module != "Foundation" {
@@ -42,8 +38,8 @@ import Testing
     }
 
     @Test func `every make target that the documents name exists`() throws {
-        let makefile = try Self.text(of: "Makefile")
-        let documents = try Self.documents.map(Self.text).joined()
+        let makefile = try SourceFile.text(of: "Makefile")
+        let documents = try Self.documents.map { try SourceFile.text(of: $0) }.joined()
         let named = documents.matches(of: /make ([a-z][A-Za-z-]*)/).map { String($0.1) }
         #expect(named.count >= 8)
         for target in Set(named) {
@@ -53,7 +49,7 @@ import Testing
     }
 
     @Test func `the figures of the README are those of the benchmarks`() throws {
-        let rows = try Self.text(of: "Benchmarks/README.md").split(separator: "\n").map { line in
+        let rows = try SourceFile.text(of: "Benchmarks/README.md").split(separator: "\n").map { line in
             line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
         }
         /// The medians of the rows of one metric whose first column ends so.
@@ -65,7 +61,7 @@ import Testing
         let ratios = medians("CPU, ratio", of: ", with tokens")
         let lowest = try #require(ratios.min())
         let highest = try #require(ratios.max())
-        let readme = try Self.text(of: "README.md").split(separator: "\n").joined(separator: " ")
+        let readme = try SourceFile.text(of: "README.md").split(separator: "\n").joined(separator: " ")
         let thousands = Int((instructions / 1_000).rounded())
         let own = "\(Int(try #require(Double(allocations)))) allocations and \(thousands),000 instructions"
         #expect(readme.contains("takes \(own) in the client"))
@@ -74,7 +70,7 @@ import Testing
 
     @Test func `every file and folder that the documents name exists`() throws {
         for document in Self.documents {
-            let text = try Self.text(of: document)
+            let text = try SourceFile.text(of: document)
             let linked = text.matches(of: /\]\(([A-Z][^)#]*)\)/).map { String($0.1) }
             let quoted = text.matches(of: /`((?:Modules|App|Tests)\/[A-Za-z0-9\/+._-]+)`/).map { String($0.1) }
             for path in linked + quoted {
@@ -85,7 +81,7 @@ import Testing
     }
 
     @Test func `every trait is in the page of traits`() async throws {
-        let page = try Self.text(of: "Documentation/Latchkey.docc/Traits.md")
+        let page = try SourceFile.text(of: "Documentation/Latchkey.docc/Traits.md")
         for trait in try await Manifest.root.value.traits {
             #expect(page.contains("| `\(trait.name)` |"), "\(trait.name)")
         }

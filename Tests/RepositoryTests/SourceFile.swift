@@ -19,6 +19,11 @@ struct SourceFile: Sendable, CustomStringConvertible {
         var description: String { "no Swift file was found in \(folder): a test of it would prove nothing" }
     }
 
+    /// The text of a file of the workspace, or of another folder.
+    static func text(of path: String, in folder: URL = root) throws -> String {
+        try String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)
+    }
+
     /// Every Swift file of every target in a folder, but of no folder that a build makes.
     static func all(in folder: String) throws -> [SourceFile] {
         let base = root.appendingPathComponent(folder, isDirectory: true)

@@ -34,6 +34,11 @@ extension URL {
         let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
         try FileManager.default.createDirectory(at: self, withIntermediateDirectories: true, attributes: attributes)
     }
+
+    /// The file of the journal in a folder that has one.
+    var journalFile: URL {
+        get throws { appendingPathComponent(try #require(try names.first { $0.hasSuffix(".json") })) }
+    }
 }
 
 extension TokenBundle {
@@ -118,6 +123,13 @@ extension Data {
 
     /// A file with this after its checksum.
     var afterChecksum: Data { Data("{\"checksum\":\"\(CRC64.text(of: self))\",".utf8) + self }
+
+    /// The same content with its own checksum, if it has one.
+    var withChecksum: Data {
+        let start = Data("{\"checksum\":\"".utf8)
+        guard starts(with: start) else { return self }
+        return dropFirst(start.count + CRC64.textLength + 2).afterChecksum
+    }
 }
 
 extension PrivateFolder {
@@ -128,17 +140,5 @@ extension PrivateFolder {
         return PrivateFolder(
             path: folder.path, descriptor: Descriptor(number: dup(opened.descriptor.number)), access: .owner,
             identity: FolderIdentity(device: device, inode: opened.identity.inode, fileSystem: 0))
-    }
-}
-
-extension TokenFolder {
-    /// A folder whose parent must exist, and about which no note is written.
-    static func test(_ path: String, anchor: String? = nil) -> TokenFolder {
-        TokenFolder(
-            path: path,
-            anchor: anchor ?? (path as NSString).deletingLastPathComponent,
-            access: .owner,
-            known: KnownFolders(stateFolder: "/nowhere")
-        )
     }
 }

@@ -71,10 +71,6 @@ extension SpawnedProcess {
         _ number: Int = 0,
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws {
-        try self.init(
-            Self.peer,
-            ["storage", command, folder.path, "\(number)"],
-            environment: environment
-        )
+        try self.init(Self.peer, ["storage", command, folder.path, "\(number)"], environment: environment)
     }
 }

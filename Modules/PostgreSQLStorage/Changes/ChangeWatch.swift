@@ -1,5 +1,4 @@
 #if PostgreSQL
-import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 import Storage
@@ -107,9 +106,7 @@ final class ChangeWatch: Sendable {
 
     private func versions(of accounts: [String]) async throws -> PostgreSQLRows {
         let statement = PostgreSQLStatement(
-            text: "SELECT account, version FROM \(table.quoted) WHERE account = ANY ($1)",
-            values: [.texts(accounts)]
-        )
+            text: "SELECT account, version FROM \(table.quoted) WHERE account = ANY ($1)", values: [.texts(accounts)])
         return try await pool.transaction(for: .reading, until: pool.clock.uptime + pool.limits.call) {
             open throws(PostgreSQLFailure) in try open.execute(statement)
         }

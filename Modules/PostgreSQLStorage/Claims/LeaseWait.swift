@@ -21,9 +21,7 @@ struct LeaseWait: Sendable {
     /// Is called with each holder that is found.
     let report: @Sendable (LeaseHolder) -> Void
 
-    /// Tries to take the claim until it is taken. A deadline that has passed tries once.
-    ///
-    /// - Throws: ``TokenStoreError`` with code `busy` at the deadline, or as a statement; `CancellationError`.
+    /// Tries to take the claim until it is taken; `busy` at the deadline. A deadline that has passed tries once.
     func claim(until deadline: Duration) async throws -> Claim {
         let clock = database.clock
         var known: LeaseHolder?
@@ -36,7 +34,9 @@ struct LeaseWait: Sendable {
             do {
                 switch try await attempt() {
                 case .taken(let claim): return claim
-                case .refused(let time, let holder): (lapse, known) = (time, reportIfNew(holder, known))
+                case .refused(let time, let holder):
+                    if let holder, holder != known { report(holder) }
+                    (lapse, known) = (time, holder)
                 }
             } catch is TokenStoreError where refusals > 0 && clock.uptime < deadline {
                 // An outage does not end the wait. The attempt at the deadline reports it.
@@ -45,8 +45,7 @@ struct LeaseWait: Sendable {
             guard now < deadline else { throw Self.isHeld(lapse, known) }
             guard let releases else { continue }
             let polling = database.limits.leasePolling
-            let pause =
-                database.changes.isListening ? polling.limit * 2 : polling.delay(afterFailures: refusals)
+            let pause = database.changes.isListening ? polling.limit * 2 : polling.delay(afterFailures: refusals)
             let end = now + min(pause, lapse + polling.floor, deadline - now)
             // The wait of a cancelled task ends here, and its next attempt gets no connection, and so no claim.
             _ = try await clock.withDeadline(end) { for await _ in releases { return } }
@@ -66,12 +65,6 @@ struct LeaseWait: Sendable {
         let released = rows.text(1).map { text in Set(text.split(separator: ",").compactMap { Int64($0) }) }
         return .taken(
             Claim(fence: fence, since: uptime, releasedFences: released, statements: statements, database: database))
-    }
-
-    /// Reports another holder than before.
-    private func reportIfNew(_ holder: LeaseHolder?, _ known: LeaseHolder?) -> LeaseHolder? {
-        if let holder, holder != known { report(holder) }
-        return holder
     }
 
     private static func holder(_ rows: PostgreSQLRows) -> LeaseHolder? {

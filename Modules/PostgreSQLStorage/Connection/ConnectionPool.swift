@@ -40,19 +40,10 @@ final class ConnectionPool: Sendable {
     /// The number of calls that wait for a connection now.
     var waitingCalls: Int { state.withLock { $0.waiting.count } }
 
-    /// Lends a connection to a closure.
-    ///
-    /// - Parameters:
-    ///   - use: Whether `body` may lock rows.
-    ///   - deadline: The end of the wait for a connection, and of all that `body` waits for on it.
-    ///   - body: Uses the connection. No transaction may be open when it returns.
-    /// - Returns: What `body` returns.
-    /// - Throws: ``TokenStoreError`` with code `busy` when no connection is free in time; `CancellationError` when the
-    ///   task is cancelled while it waits; what `body` throws.
+    /// Lends a connection to a closure, at whose end no transaction may be open. It may lock rows if it is for writing.
+    /// The deadline ends the wait for a connection (`busy`), and all that the closure waits for on it.
     func withConnection<Value: Sendable>(
-        for use: Use,
-        until deadline: Duration,
-        _ body: (PooledConnection) async throws -> Value
+        for use: Use, until deadline: Duration, _ body: (PooledConnection) async throws -> Value
     ) async throws -> Value {
         let connection = try await take(for: use, until: deadline)
         connection.end(at: .now + (deadline - clock.uptime))
@@ -61,8 +52,6 @@ final class ConnectionPool: Sendable {
     }
 
     /// Runs statements as one transaction, as ``PostgreSQLConnection/transaction(isDurable:_:)`` does.
-    ///
-    /// - Throws: As ``withConnection(for:until:_:)``; ``PostgreSQLFailure``.
     func transaction<Value: Sendable>(
         for use: Use,
         until deadline: Duration,

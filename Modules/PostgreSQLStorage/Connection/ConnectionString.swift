@@ -23,9 +23,8 @@ struct ConnectionString: Sendable, RedactedDescription {
         "statement_cache_size", "prepareThreshold", "currentSchema",
     ]
 
-    /// The settings for libpq. Of two with one keyword the later one counts, so those before the text are defaults.
-    ///
-    /// The keep-alives detect a server that has not closed its connections.
+    /// The settings for libpq. Of two with one keyword the later one counts, so those before the text are defaults. The
+    /// keep-alives detect a server that has not closed its connections.
     ///
     /// - Throws: ``PostgreSQLFailure`` when the text cannot be parsed or would send tokens unencrypted to another host.
     func settings(connectLimit: Duration) throws(PostgreSQLFailure) -> [(keyword: String, value: String)] {

@@ -1,5 +1,4 @@
 #if PostgreSQL
-import AuthInterface
 import CPostgreSQL
 import Dispatch
 import Foundation
@@ -11,17 +10,12 @@ final class NotificationConnection: @unchecked Sendable {  // a dispatch source 
 
     private let source: any DispatchSourceRead
 
-    /// Connects and listens. It blocks the thread.
+    /// Connects and listens; `nil` behind a pooler. It blocks the thread.
     ///
     /// A pooler shares a server session between clients, so that its notifications reach another client or none. A
     /// pooler is recognized by the number of the server process, which differs from that of the login.
-    ///
-    /// - Returns: `nil` if there is a pooler.
-    /// - Throws: ``PostgreSQLFailure``.
     static func open(
-        _ connection: ConnectionString,
-        channel: String,
-        limits: PostgreSQLLimits
+        _ connection: ConnectionString, channel: String, limits: PostgreSQLLimits
     ) throws(PostgreSQLFailure) -> NotificationConnection? {
         let opened = try PostgreSQLConnection.open(connection, limits: limits)
         let process = try opened.execute(PostgreSQLStatement(text: "SELECT pg_backend_pid()::bigint")).integer(0)
@@ -61,12 +55,10 @@ extension PostgreSQLConnection {
     /// The descriptor that is readable when there are notifications.
     var socket: Int32 { PQsocket(connection) }
 
-    /// Receives the notifications that have arrived, without waiting.
+    /// Receives the payloads that have arrived, without waiting; `nil` when the connection is lost.
     ///
     /// All that can be read is read, to the end of a connection that was closed: a dispatch source on Linux calls its
     /// handler for the last time when the peer has hung up, also when more can be read.
-    ///
-    /// - Returns: The payloads of the notifications; `nil` when the connection is lost.
     func receiveNotifications() -> [String]? {
         var payloads: [String] = []
         repeat {

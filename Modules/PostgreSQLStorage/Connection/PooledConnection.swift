@@ -1,5 +1,4 @@
 #if PostgreSQL
-import AuthInterface
 import ConcurrencyPrimitives
 import Storage
 
@@ -32,10 +31,6 @@ final class PooledConnection: @unchecked Sendable {  // `connection` is used on 
     ///
     /// A lost connection may not be noticed before it is used. Then the statements run once more on a new one, unless
     /// they may have taken effect already.
-    ///
-    /// - Parameter work: Runs the statements. It may be called twice.
-    /// - Returns: What `work` returns.
-    /// - Throws: ``PostgreSQLFailure``.
     func run<Value: Sendable>(
         _ work: @escaping @Sendable (PostgreSQLConnection) throws(PostgreSQLFailure) -> Value
     ) async throws(PostgreSQLFailure) -> Value {
@@ -45,15 +40,14 @@ final class PooledConnection: @unchecked Sendable {  // `connection` is used on 
             do throws(PostgreSQLFailure) {
                 return try work(open)
             } catch {
-                guard open.isBroken, !error.isUncertain, mayReconnect(until: deadline) else { throw error }
+                let hasTime = deadline.map { $0 - .now >= Self.shortestConnect } ?? true
+                guard open.isBroken, !error.isUncertain, hasTime else { throw error }
                 return try work(reconnect(until: deadline))
             }
         }
     }
 
-    /// Runs statements in the transaction that is open on the connection.
-    ///
-    /// - Throws: ``PostgreSQLFailure``, of kind `lost` when the connection and its transaction have been lost since.
+    /// Runs statements in the transaction that is open on the connection; `lost` when both have been lost since.
     func continueRun<Value: Sendable>(
         _ work: @escaping @Sendable (PostgreSQLConnection) throws(PostgreSQLFailure) -> Value
     ) async throws(PostgreSQLFailure) -> Value {
@@ -70,11 +64,6 @@ final class PooledConnection: @unchecked Sendable {  // `connection` is used on 
         return connection
     }
 
-    /// Whether a second connection can be made in the time that is left.
-    private func mayReconnect(until deadline: ContinuousClock.Instant?) -> Bool {
-        deadline.map { $0 - .now >= Self.shortestConnect } ?? true
-    }
-
     private func reconnect(until deadline: ContinuousClock.Instant?) throws(PostgreSQLFailure) -> PostgreSQLConnection {
         connection = nil
         var limits = limits
@@ -87,5 +76,4 @@ final class PooledConnection: @unchecked Sendable {  // `connection` is used on 
         return opened
     }
 }
-
 #endif

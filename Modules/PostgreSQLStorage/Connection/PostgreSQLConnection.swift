@@ -25,9 +25,7 @@ final class PostgreSQLConnection {
 
     deinit { PQfinish(connection) }
 
-    /// Connects and logs in.
-    ///
-    /// - Throws: ``PostgreSQLFailure``, after `limits.connect` for each address at the latest.
+    /// Connects and logs in, within `limits.connect` for each address.
     static func open(
         _ connection: ConnectionString,
         limits: PostgreSQLLimits
@@ -68,15 +66,9 @@ final class PostgreSQLConnection {
         )
     }
 
-    /// Runs statements as one transaction.
+    /// Runs statements as one transaction. After a failure nothing has changed, unless the failure is uncertain.
     ///
     /// Reads also need a transaction that may write: a standby could return tokens that have been replaced.
-    ///
-    /// - Parameters:
-    ///   - isDurable: Whether the commit returns only when its changes are on the disk.
-    ///   - body: Runs the statements.
-    /// - Returns: What `body` returns.
-    /// - Throws: ``PostgreSQLFailure``. Nothing has changed then, unless the failure is uncertain.
     func transaction<Value>(
         isDurable: Bool = true,
         _ body: (PostgreSQLConnection) throws(PostgreSQLFailure) -> Value
@@ -95,11 +87,8 @@ final class PostgreSQLConnection {
 
     /// Starts a transaction. All settings are local to it, because a pooler then gives the session to another client.
     ///
-    /// A database whose transactions are to be read-only is not used: its administrator has frozen it.
-    ///
-    /// - Parameter isDurable: Whether the commit returns only when its changes are on the disk (G11), whatever the
-    ///   database's settings.
-    /// - Throws: ``PostgreSQLFailure``. No transaction is open then.
+    /// A database whose transactions are to be read-only is not used: its administrator has frozen it. A durable commit
+    /// returns only when its changes are on the disk (G11), whatever the database's settings.
     func begin(isDurable: Bool = true) throws(PostgreSQLFailure) {
         let idle = limits.cipher * 2 + limits.statement
         let durability = """
@@ -124,9 +113,7 @@ final class PostgreSQLConnection {
         }
     }
 
-    /// Commits.
-    ///
-    /// - Throws: ``PostgreSQLFailure``, uncertain when the connection was lost during the commit.
+    /// Commits. The failure is uncertain when the connection was lost meanwhile.
     func commit() throws(PostgreSQLFailure) {
         do throws(PostgreSQLFailure) {
             try execute(script: "COMMIT")
@@ -144,16 +131,13 @@ final class PostgreSQLConnection {
     }
 
     /// Runs one statement.
-    ///
-    /// - Throws: ``PostgreSQLFailure``.
     @discardableResult
     func execute(_ statement: PostgreSQLStatement) throws(PostgreSQLFailure) -> PostgreSQLRows {
         try exchange { send(statement) }
     }
 
-    /// Runs statements without values in one round trip. Returns the first rows of any of them. Every value is a text.
-    ///
-    /// - Throws: ``PostgreSQLFailure``, of the first that failed.
+    /// Runs statements without values in one round trip. Returns the first rows of any of them, in which every value is
+    /// a text, or throws the first failure.
     @discardableResult
     func execute(script: String) throws(PostgreSQLFailure) -> PostgreSQLRows {
         try exchange { PQsendQuery(connection, script) == 1 }
@@ -237,9 +221,7 @@ final class PostgreSQLConnection {
         case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
             let columns = 0..<PQnfields(result)
             return .success(
-                PostgreSQLRows(
-                    rows: (0..<PQntuples(result)).map { row in columns.map { value(result, row, $0) } }
-                )
+                PostgreSQLRows(rows: (0..<PQntuples(result)).map { row in columns.map { value(result, row, $0) } })
             )
         default:
             let stateField = Int32(UInt8(ascii: "C"))  // PG_DIAG_SQLSTATE

@@ -17,9 +17,7 @@ final class ReconnectBackoff: Sendable {
         self.clock = clock
     }
 
-    /// Connects, unless the last attempt failed and its pause has not passed.
-    ///
-    /// - Throws: ``PostgreSQLFailure``, of kind `pausing` when no attempt was made.
+    /// Connects, unless the last attempt failed and its pause has not passed (`pausing`).
     func attempt<Value>(_ connect: () throws(PostgreSQLFailure) -> Value) throws(PostgreSQLFailure) -> Value {
         let now = clock.uptime
         if let resumption = state.withLock({ $0.resumption }), now < resumption {

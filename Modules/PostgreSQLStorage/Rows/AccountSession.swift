@@ -115,8 +115,6 @@ struct AccountSession: Sendable {
 
     /// Rule 4: a call is recorded only under the claim that it names. Without it, another process may be calling. A
     /// mark says that a call was recorded before.
-    ///
-    /// - Throws: ``TokenStoreError`` with code `unavailable`.
     private func checkClaim(of intent: RefreshIntent?, in row: SessionRow?) throws {
         guard let intent, !intent.isAbandoned, intent.failure == nil, let fence = intent.lease.flatMap({ Int64($0) })
         else { return }

@@ -32,5 +32,4 @@ struct SessionRow: Sendable {
         claim = if let fence = rows.integer(7), let owner = rows.text(8) { (fence, owner) } else { nil }
     }
 }
-
 #endif

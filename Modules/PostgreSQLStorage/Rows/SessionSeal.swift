@@ -13,8 +13,6 @@ struct SessionSeal: Sendable {
     let clock: any TimeSource
 
     /// Encrypts a session. Returns the content of the row; `nil` for an empty session.
-    ///
-    /// - Throws: ``TokenStoreError`` with code `unavailable`; what the cipher throws of that type.
     func seal(_ session: StoredSession) async throws -> SealedSession? {
         switch session {
         case .empty: return nil
@@ -25,14 +23,15 @@ struct SessionSeal: Sendable {
         }
     }
 
-    /// Decrypts a session, and checks that it is the one that the row names.
-    ///
-    /// - Returns: The session; a failure with code `corrupt` when the row may be replaced without having been read.
-    /// - Throws: ``TokenStoreError`` with code `unsupportedVersion`, or `unavailable` when the key does not fit; what
-    ///   the cipher throws of that type.
+    /// Decrypts a session, and checks that it is the one that the row names. Returns a failure with code `corrupt` when
+    /// the row may be replaced without having been read.
     func open(_ row: SealedSession?) async throws -> Result<StoredSession, TokenStoreError> {
         guard let row else { return .success(.empty) }
-        guard row.format <= SealedSession.currentVersion else { throw TokenStoreError.newer(row.format) }
+        guard row.format <= SealedSession.currentVersion else {
+            let remedy = "update this program, or remove the row with SQL"
+            throw TokenStoreError(
+                .unsupportedVersion, reason: "the row has version \(row.format) of the format; \(remedy)")
+        }
         switch row.content {
         case .tombstone(let data): return try openTombstone(data)
         case .tokens(let session, let generation, let ciphertext):
@@ -90,9 +89,7 @@ struct SessionSeal: Sendable {
         }
     }
 
-    /// Runs the cipher for ``limit`` at most. Returns `nil` when it fails.
-    ///
-    /// - Throws: ``TokenStoreError``, that of the cipher or `unavailable` after the limit; `CancellationError`.
+    /// Runs the cipher for ``limit`` at most. Returns `nil` when it fails with another error than one of a store.
     private func attempt(_ work: @escaping @Sendable () async throws -> Data) async throws -> Data? {
         do {
             if let data = try await clock.withDeadline(clock.uptime + limit, work) { return data }
@@ -108,20 +105,10 @@ struct SessionSeal: Sendable {
 }
 
 extension TokenStoreError {
-    /// A row that a later version of this library has written.
-    static func newer(_ version: Int64) -> TokenStoreError {
-        TokenStoreError(
-            .unsupportedVersion,
-            reason: "the row has version \(version) of the format; update this program, or remove the row with SQL"
-        )
-    }
-
     /// A row that this process cannot open. Another process of the fleet may: it is kept.
     static let keyDoesNotFit = TokenStoreError(
         .unavailable,
-        reason:
-            "the cipher cannot decrypt the account's row with this key; the row is unchanged: check the key"
-    )
+        reason: "the cipher cannot decrypt the account's row with this key; the row is unchanged: check the key")
 }
 
 /// The content of a row: encrypted tokens with their session and generation, or an unencrypted tombstone.

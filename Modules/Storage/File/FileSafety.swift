@@ -3,8 +3,8 @@ import Foundation
 
 /// The checks of a file or folder before a token is read from it or written into it.
 ///
-/// Nothing is fixed silently, because another user may have read a token already. Each error names the command that
-/// fixes the problem.
+/// Nothing is fixed silently, because another user may have read a token already. Each error is `insecure`, and names
+/// the command that fixes the problem.
 struct FileSafety {
     enum Kind {
         case folder, file
@@ -19,8 +19,6 @@ struct FileSafety {
     static let folder = FileSafety(kind: .folder)
 
     /// Checks the type and the owner.
-    ///
-    /// - Throws: ``TokenStoreError`` with code `insecure`.
     func checkOwner(_ status: stat, _ path: String) throws(TokenStoreError) {
         guard status.st_mode & S_IFMT == (kind == .folder ? S_IFDIR : S_IFREG) else {
             let kind = kind == .folder ? "a folder" : "a regular file"
@@ -35,8 +33,6 @@ struct FileSafety {
 
     /// Checks that no other user has any right. With access control lists, the group bits of the mode are the upper
     /// bound of what they grant.
-    ///
-    /// - Throws: ``TokenStoreError`` with code `insecure`.
     func checkMode(_ status: stat, _ path: String) throws(TokenStoreError) {
         let permissions = status.st_mode & 0o777
         guard permissions & access.refusedPermissions == 0 else {
@@ -50,8 +46,6 @@ struct FileSafety {
     /// link on the way leads to, belong to this user or to root, and may not be written by all users or by a group,
     /// unless the sticky bit is set. A group may write where a group may read the tokens, and so may the private group
     /// of the folder's owner, which a system with the umask 002 gives to each user.
-    ///
-    /// - Throws: ``TokenStoreError`` with code `insecure`.
     func checkParents(of path: String, isPrivateGroup: (stat) -> Bool = Self.isPrivateGroup) throws(TokenStoreError) {
         let parents = Self.parents(of: path)
         let owner = access == .readableByGroup ? Self.owner(of: path) : nil
@@ -235,9 +229,7 @@ func openIfExists(_ call: () -> Int32) throws(SystemCallError) -> Descriptor? {
 /// Makes system calls for a file or folder, and adds both to the error: "could not ATTEMPT PATH".
 @discardableResult
 func attempt<Value: ~Copyable>(
-    _ attempt: String,
-    _ path: String,
-    _ body: () throws(SystemCallError) -> Value
+    _ attempt: String, _ path: String, _ body: () throws(SystemCallError) -> Value
 ) throws(TokenStoreError) -> Value {
     do {
         return try body()

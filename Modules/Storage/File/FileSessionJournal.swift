@@ -1,5 +1,4 @@
 public import AuthInterface
-import ConcurrencyPrimitives
 public import Foundation
 
 /// Keeps the journal of one account in a file that only its owner can read, shared by all processes of that user (G30).

@@ -11,12 +11,6 @@ enum FileSystemKind: Sendable {
     /// A view of the kernel, or a place where disks are mounted: no file can be stored there.
     case virtual
 
-    /// Looks up the file system of a path, or of the nearest folder above it. `nil`: not known.
-    init?(nearest path: String) {
-        guard let device = Self.nearestDevice(to: path) else { return nil }
-        self.init(device: device)
-    }
-
     /// The device of a path, or of the nearest folder above it. `nil`: not known.
     static func nearestDevice(to path: String) -> UInt64? {
         var path = path

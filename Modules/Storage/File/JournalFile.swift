@@ -101,7 +101,7 @@ final class JournalFile: Sendable {
     }
 
     private func updateInNewFolder(_ place: TokenFolder, _ change: Change) throws(TokenStoreError) -> Entry {
-        let creation = try place.lockCreation(waitingAtMost: writeLimit)
+        let creation = try PrivateFolder.lockFolder(place.anchor, waitingAtMost: writeLimit)
         defer { creation.release() }
         if try place.open() != nil {
             creation.release()

@@ -43,10 +43,8 @@ struct KnownFolders: Sendable {
 
     private var noteFolder: String { stateFolder + "/latchkey/known-folders" }
 
-    /// Checks that a folder is the one that was used before, by the identifier in it; `nil` without one.
-    ///
-    /// - Throws: ``TokenStoreError`` with code `unavailable` when another folder is expected, or that is not known;
-    ///   `unsupportedVersion`.
+    /// Checks that a folder is the one that was used before, by the identifier in it; `nil` without one. Where another
+    /// one is expected, or that is not known, it is `unavailable`.
     func check(_ path: String, marker: String?) throws(TokenStoreError) {
         guard let note = try read(path), note.id != marker else { return }
         throw TokenStoreError(
@@ -95,9 +93,8 @@ struct KnownFolders: Sendable {
         return id
     }
 
-    /// - Returns: The note about a folder; `nil` if it is certain that there is none.
-    /// - Throws: ``TokenStoreError`` with code `unavailable`: without the note, a folder may be that of a missing disk;
-    ///   `unsupportedVersion` where a later version wrote it.
+    /// The note about a folder; `nil` if it is certain that there is none. One that cannot be read is `unavailable`:
+    /// the folder may be that of a missing disk.
     private func read(_ path: String) throws(TokenStoreError) -> Note? {
         let contents: PrivateFolder.Contents
         do throws(TokenStoreError) {

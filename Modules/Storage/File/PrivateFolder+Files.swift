@@ -9,10 +9,8 @@ extension PrivateFolder {
         case tooLarge
     }
 
-    /// Reads a file, unless it has more bytes than the limit.
-    ///
-    /// - Throws: ``TokenStoreError`` with code `insecure` when other users have any right on the file, or when it is a
-    ///   symbolic link or not a regular file; `unavailable`.
+    /// Reads a file, unless it has more bytes than the limit. One on which other users have any right, a symbolic link
+    /// and what is not a regular file are `insecure`.
     func read(_ name: String, atMost limit: Int) throws(TokenStoreError) -> Contents {
         guard let file = try open(name) else { return .nothing }
         let path = path(of: name)
@@ -27,14 +25,10 @@ extension PrivateFolder {
     /// Creates or replaces a file, atomically and durably.
     ///
     /// A new file is written to the disk, renamed over the old one, and the folder is written to the disk. A reader
-    /// finds the old file or the new one, also after a crash.
-    ///
-    /// The new file has a fixed name until it is renamed, so that the file of a killed writer is replaced without a
-    /// search.
+    /// finds the old file or the new one, also after a crash. The new file has a fixed name until it is renamed, so
+    /// that the file of a killed writer is replaced without a search.
     ///
     /// The caller holds the lock for `name`.
-    ///
-    /// - Throws: ``TokenStoreError`` with code `unavailable`.
     func replace(_ name: String, with data: Data) throws(TokenStoreError) {
         let temporary = Self.temporaryName(of: name)
         do {
@@ -58,12 +52,7 @@ extension PrivateFolder {
     }
 
     /// Removes a file without reading it, and the temporary file of a killed writer. The mode of the file is not
-    /// checked.
-    ///
-    /// The caller holds the lock for `name`.
-    ///
-    /// - Throws: ``TokenStoreError`` with code `insecure` when it is a symbolic link, not a regular file or
-    ///   another user's; `unavailable`.
+    /// checked, its type and owner are. The caller holds the lock for `name`.
     func remove(_ name: String) throws(TokenStoreError) {
         unlinkat(descriptor.number, Self.temporaryName(of: name), 0)
         guard let status = try status(of: name) else { return }
@@ -76,9 +65,7 @@ extension PrivateFolder {
         try synchronizeNames()
     }
 
-    /// Whether the folder has a file whose name ends so.
-    ///
-    /// - Throws: ``TokenStoreError`` with code `unavailable`: that there is none is then not known.
+    /// Whether the folder has a file whose name ends so. It throws where that is not known.
     func hasFile(endingIn suffix: String) throws(TokenStoreError) -> Bool {
         try attempt("list", path) { () throws(SystemCallError) in
             let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC

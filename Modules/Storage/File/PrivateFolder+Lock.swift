@@ -3,10 +3,8 @@ import ConcurrencyPrimitives
 import Foundation
 
 extension PrivateFolder {
-    /// Takes a lock if neither this process nor another one holds it. A missing lock file is created.
-    ///
-    /// - Throws: ``TokenStoreError`` with code `insecure` when the lock file is a link, not a regular file or another
-    ///   user's; `unavailable`.
+    /// Takes a lock if neither this process nor another one holds it. A missing lock file is created; one that is a
+    /// link, not a regular file or another user's is `insecure`.
     func tryLock(_ name: String) throws(TokenStoreError) -> FolderLock? {
         let path = path(of: name)
         while true {
@@ -41,11 +39,8 @@ extension PrivateFolder {
         return try? JSONDecoder().decode(LeaseHolder.self, from: data)
     }
 
-    /// Takes a lock, and waits for it if necessary. It blocks the thread.
-    ///
-    /// Holders release it after a few milliseconds, unless they are stopped.
-    ///
-    /// - Throws: ``TokenStoreError`` with code `busy` after `limit`; otherwise as ``tryLock(_:)``.
+    /// Takes a lock, and waits for it if necessary; `busy` after the limit. It blocks the thread. Holders release it
+    /// after a few milliseconds, unless they are stopped.
     func lock(_ name: String, waitingAtMost limit: Duration) throws(TokenStoreError) -> FolderLock {
         let deadline = ContinuousClock.now + limit
         while true {
@@ -54,11 +49,8 @@ extension PrivateFolder {
         }
     }
 
-    /// Locks a folder itself, without a lock file. It blocks the thread, as ``lock(_:waitingAtMost:)`` does.
-    ///
-    /// On a file system that cannot lock folders, such as NFS, it does not exclude other processes.
-    ///
-    /// - Throws: ``TokenStoreError`` with code `busy` after `limit`; `unavailable` when the folder is missing.
+    /// Locks a folder itself, without a lock file. It blocks the thread, as ``lock(_:waitingAtMost:)`` does. On a file
+    /// system that cannot lock folders, such as NFS, it does not exclude other processes.
     static func lockFolder(_ path: String, waitingAtMost limit: Duration) throws(TokenStoreError) -> FolderLock {
         let deadline = ContinuousClock.now + limit
         let folder = try attempt("open the folder", path) { () throws(SystemCallError) in
@@ -72,9 +64,7 @@ extension PrivateFolder {
 
     /// Waits half a millisecond.
     private static func pause(
-        before deadline: ContinuousClock.Instant,
-        _ path: String,
-        _ limit: Duration
+        before deadline: ContinuousClock.Instant, _ path: String, _ limit: Duration
     ) throws(TokenStoreError) {
         guard ContinuousClock.now < deadline else {
             throw TokenStoreError(

@@ -14,14 +14,10 @@ struct PrivateFolder: ~Copyable {
     /// The user of this process, in a folder that no other user may use.
     var owner: uid_t?
 
-    /// Opens a folder; `nil` if it is certain that it does not exist.
-    ///
-    /// - Throws: ``TokenStoreError`` with code `insecure` when another user has any right on it; `unavailable`, also
-    ///   when a link on the way leads nowhere.
+    /// Opens a folder; `nil` if it is certain that it does not exist. One on which another user has any right is
+    /// `insecure`; where a link on the way leads nowhere, it is `unavailable`.
     static func open(
-        _ path: String,
-        isModeChecked: Bool = true,
-        access: FolderAccess = .owner
+        _ path: String, isModeChecked: Bool = true, access: FolderAccess = .owner
     ) throws(TokenStoreError) -> PrivateFolder? {
         guard let number = try open(existing: path) else { return nil }
         let descriptor = Descriptor(number: number)
@@ -36,8 +32,6 @@ struct PrivateFolder: ~Copyable {
     }
 
     /// Opens a folder. It and those above it are created (mode 0700) if they are missing.
-    ///
-    /// - Throws: As ``open(_:)``.
     static func openOrCreate(_ path: String, isModeChecked: Bool = true) throws(TokenStoreError) -> PrivateFolder {
         if let folder = try open(path, isModeChecked: isModeChecked) { return folder }
         try attempt("make the folder", path) { () throws(SystemCallError) in try create(path) }
@@ -114,10 +108,7 @@ struct PrivateFolder: ~Copyable {
     }
 
     /// Whether a folder that was not found does not exist (G14): one name on the way is missing, in a folder that
-    /// exists. What is behind a link that leads nowhere is not known; its disk may not be mounted.
-    ///
-    /// - Returns: `false` when the folder exists by now.
-    /// - Throws: ``TokenStoreError`` with code `unavailable`.
+    /// exists. It may exist by now. What is behind a link that leads nowhere is not known; its disk may not be mounted.
     private static func isMissing(_ path: String) throws(TokenStoreError) -> Bool {
         var parent = path.hasPrefix("/") ? "" : "."
         for name in path.split(separator: "/") {

@@ -47,20 +47,17 @@ struct TokenFile: Sendable {
     }
 
     /// Takes the lease if it is free and no other waiter is before the request.
-    func tryLease(_ request: LeaseRequest = LeaseRequest()) throws(TokenStoreError) -> FolderLock? {
+    func tryLease(_ request: LeaseRequest) throws(TokenStoreError) -> FolderLock? {
         guard let folder = try open() else {
             throw TokenStoreError(
-                .unavailable,
-                reason: "\(folder.path) does not exist yet: nothing is stored that could be refreshed"
-            )
+                .unavailable, reason: "\(folder.path) does not exist yet: nothing is stored that could be refreshed")
         }
         return try request.attempt(in: folder, name + ".lease")
     }
 
     /// The process that has the lease, if it is known.
     func leaseHolder() -> LeaseHolder? {
-        guard let folder = try? open() else { return nil }
-        return folder.leaseHolder(name + ".lease")
+        (try? open())?.leaseHolder(name + ".lease")
     }
 
     /// Opens the folder that was used before, or a copy of it: the owner of a call stores the new tokens where the
@@ -76,7 +73,7 @@ struct TokenFile: Sendable {
 
     /// Decides and writes where the folder does not exist. It is created only to store something.
     private func updateInNewFolder(_ change: StoreChange) throws(TokenStoreError) {
-        let creation = try folder.lockCreation(waitingAtMost: writeLimit)
+        let creation = try PrivateFolder.lockFolder(folder.anchor, waitingAtMost: writeLimit)
         defer { creation.release() }
         if try open() != nil {
             creation.release()
@@ -88,27 +85,23 @@ struct TokenFile: Sendable {
     }
 
     private func store(_ new: StoredSession?, in folder: borrowing PrivateFolder) throws(TokenStoreError) {
-        switch new {
-        case nil: return
-        case .empty?: try remove(from: folder)
-        case .active?, .tombstone?:
-            guard let new else { return }
-            let data = try TokenEnvelope.encode(new)
-            guard data.count <= Self.sizeLimit else {
-                throw TokenStoreError(.unavailable, reason: "the session is larger than \(Self.sizeLimit) bytes")
-            }
-            self.folder.record(folder)
-            do throws(TokenStoreError) {
-                try folder.replace(name, with: data)
-            } catch  where new.bundle == nil && error.isForLackOfSpace {
-                // A sign-out removes the tokens on a full disk, too. Their space may do for the reason of the end.
-                try folder.remove(name)
-                try? folder.replace(name, with: data)
-            }
-            guard try folder.isAtItsPath() else { throw folder.replaced() }
-            self.folder.remember(folder)
-            last.withLock { $0 = LastSession(new) }
+        guard let new else { return }
+        if new == .empty { return try remove(from: folder) }
+        let data = try TokenEnvelope.encode(new)
+        guard data.count <= Self.sizeLimit else {
+            throw TokenStoreError(.unavailable, reason: "the session is larger than \(Self.sizeLimit) bytes")
         }
+        self.folder.record(folder)
+        do throws(TokenStoreError) {
+            try folder.replace(name, with: data)
+        } catch  where new.bundle == nil && error.isForLackOfSpace {
+            // A sign-out removes the tokens on a full disk, too. Their space may do for the reason of the end.
+            try folder.remove(name)
+            try? folder.replace(name, with: data)
+        }
+        guard try folder.isAtItsPath() else { throw folder.replaced() }
+        self.folder.remember(folder)
+        last.withLock { $0 = LastSession(new) }
     }
 
     private func remove(from folder: borrowing PrivateFolder) throws(TokenStoreError) {

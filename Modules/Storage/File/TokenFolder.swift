@@ -23,13 +23,8 @@ struct TokenFolder: Sendable {
     /// The folders above are checked once: they change less often than a session is read.
     private let hasSafeParents = Locked(false)
 
-    /// Opens the folder.
-    ///
-    /// - Parameters:
-    ///   - isModeChecked: Whether a folder that other users have rights on is refused.
-    ///   - isCopy: Whether another folder than before has its session. Such a folder is used.
-    /// - Returns: The folder, or `nil` if it is certain that none exists yet.
-    /// - Throws: ``TokenStoreError`` with code `unavailable` when its disk is not mounted; `insecure`.
+    /// Opens the folder; `nil` if it is certain that none exists yet. It is `unavailable` while its disk is not
+    /// mounted. Another folder than before is used if it is a copy: if it has the session.
     func open(
         isModeChecked: Bool = true,
         isCopy: (borrowing PrivateFolder) -> Bool = { _ in false }
@@ -63,7 +58,7 @@ struct TokenFolder: Sendable {
                 SystemCallError(number: errno), "find the folder", anchor,
                 ifMissing: "mount its disk, or run: mkdir -p -m 700 \(anchor.quotedForShell)")
         }
-        if FileSystemKind(nearest: path) == .virtual {
+        if let device = FileSystemKind.nearestDevice(to: path), FileSystemKind(device: device) == .virtual {
             throw TokenStoreError(
                 .unavailable,
                 reason: "no file can be stored in \(path): check HOME and XDG_STATE_HOME, and mount its disk")
@@ -74,9 +69,7 @@ struct TokenFolder: Sendable {
     /// Creates the folder, and writes the first file in it under the write lock of its account. The folder gets its
     /// name when the lock is held.
     ///
-    /// The caller holds the lock of ``lockCreation(waitingAtMost:)`` and has found no folder.
-    ///
-    /// - Throws: ``TokenStoreError`` with code `unavailable` or `insecure`; what `write` throws.
+    /// The caller has locked the ``anchor`` and has found no folder.
     func create(
         locking lockName: String,
         then write: (borrowing PrivateFolder) throws(TokenStoreError) -> Void
@@ -96,11 +89,6 @@ struct TokenFolder: Sendable {
         }
         guard let folder = try open() else { throw missing("is gone") }
         try write(folder)
-    }
-
-    /// Locks the creation of the folder. It throws `busy` after the limit.
-    func lockCreation(waitingAtMost limit: Duration) throws(TokenStoreError) -> FolderLock {
-        try PrivateFolder.lockFolder(anchor, waitingAtMost: limit)
     }
 
     /// Records in memory that a session is in the folder.
@@ -134,8 +122,6 @@ struct TokenFolder: Sendable {
 
     private func missing(_ what: String) -> TokenStoreError {
         TokenStoreError(
-            .unavailable,
-            reason: "\(path) \(what); mount its disk, or restart the program if you removed the folder"
-        )
+            .unavailable, reason: "\(path) \(what); mount its disk, or restart the program if you removed the folder")
     }
 }

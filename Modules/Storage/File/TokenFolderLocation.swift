@@ -12,15 +12,10 @@ struct TokenFolderLocation {
     /// On Apple's systems it is in Application Support, elsewhere in the state folder of the XDG Base Directory
     /// Specification (0.8), because tokens belong to one machine. It is a folder for tokens only, because its mode must
     /// be 0700.
-    static func standard(
-        application: String,
-        environment: [String: String] = ProcessInfo.processInfo.environment
-    ) -> TokenFolderLocation {
-        let state = state(environment: environment)
-        return TokenFolderLocation(
-            folder: state.folder.appendingPathComponent(folderName(for: application)).appendingPathComponent("tokens"),
-            anchor: state.anchor
-        )
+    static func standard(application: String) -> TokenFolderLocation {
+        let (state, name) = (state(), folderName(for: application))
+        let folder = state.folder.appendingPathComponent(name).appendingPathComponent("tokens")
+        return TokenFolderLocation(folder: folder, anchor: state.anchor)
     }
 
     /// The folder in which the programs of this user keep their state.

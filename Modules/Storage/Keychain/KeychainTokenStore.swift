@@ -110,12 +110,8 @@ public struct KeychainTokenStore: TokenStore {
     func shared(lockFile: URL, clock: any TimeSource, signal: any ChangeSignal) -> SharedKeychainTokenStore {
         var item = item
         item.lockFile = KeychainLockFile(lockFile)
-        return SharedKeychainTokenStore(
-            store: KeychainTokenStore(item: item, isProtectedDataAvailable: isProtectedDataAvailable),
-            lockFile: lockFile,
-            clock: clock,
-            signal: signal
-        )
+        let store = KeychainTokenStore(item: item, isProtectedDataAvailable: isProtectedDataAvailable)
+        return SharedKeychainTokenStore(store: store, lockFile: lockFile, clock: clock, signal: signal)
     }
 
     private static func signal(for location: KeychainLocation) -> any ChangeSignal {
@@ -126,8 +122,7 @@ public struct KeychainTokenStore: TokenStore {
         #endif
     }
 
-    /// Removes the items of an earlier installation. A missing marker is certain only if protected data was available
-    /// before the call.
+    /// Removes the items of an earlier installation.
     private func checkInstallation() async throws {
         guard item.needsInstallationCheck else { return }
         let isAvailable = await isProtectedDataAvailable()

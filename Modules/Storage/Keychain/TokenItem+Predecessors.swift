@@ -52,22 +52,18 @@ extension TokenItem {
         return found.compactMap(\.accessGroup).filter { $0 != location.accessGroup }.map(old.inGroup)
     }
 
-    private func remove(_ location: KeychainLocation, _ isProtectedDataAvailable: Bool) throws(TokenStoreError) {
-        guard try call("delete", location, try items.delete(KeychainQuery(location: location))) != nil else {
-            guard isProtectedDataAvailable else { throw .notCertain(location) }
-            return
-        }
-        if location.keychain == .fileBased { try removeFurther(location) }
-    }
-
-    /// Removes the other items at a location.
+    /// Removes every item at a location.
     ///
     /// `SecItemDelete` deletes every item that matches in the data-protection Keychain. In the file-based Keychain of a
     /// Mac, which is several files that are searched one after the other, it deletes the first: what is left would be
     /// found by the next read, after a sign-out.
-    private func removeFurther(_ location: KeychainLocation) throws(TokenStoreError) {
-        for _ in 1...Self.maximumItems {
-            if try call("delete", location, try items.delete(KeychainQuery(location: location))) == nil { return }
+    private func remove(_ location: KeychainLocation, _ isProtectedDataAvailable: Bool) throws(TokenStoreError) {
+        for number in 0...Self.maximumItems {
+            guard try call("delete", location, try items.delete(KeychainQuery(location: location))) != nil else {
+                guard number > 0 || isProtectedDataAvailable else { throw .notCertain(location) }
+                return
+            }
+            if location.keychain == .dataProtection { return }
         }
         throw .keychain(.duplicateItem, "delete every copy of", location)
     }

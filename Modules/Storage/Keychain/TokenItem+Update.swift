@@ -1,17 +1,12 @@
 import AuthInterface
 
 extension TokenItem {
-    /// Reads, decides and writes under the write lock.
+    /// Reads, decides and writes under the write lock. Returns `false`, without a call of `change`, if nothing was
+    /// found and it is not known whether protected data was available before (`nil`).
     ///
     /// A predecessor is moved first, so that the change is called with the same session that a read returns. The
     /// predecessors are removed before the end of a session is written: a crash in between leaves that session, not an
     /// older one.
-    ///
-    /// - Parameters:
-    ///   - isProtectedDataAvailable: Whether protected data was available before the call. `nil`: not known.
-    ///   - change: Decides what to store. It is called once if the call returns `true`, and otherwise not.
-    /// - Returns: `false` if nothing was found and it is not known whether protected data is available.
-    /// - Throws: ``TokenStoreError``; the stored content is then unchanged.
     func update(isProtectedDataAvailable: Bool?, _ change: StoreChange) throws(TokenStoreError) -> Bool {
         let lock = try lockFile?.lockForWriting()
         defer { lock?.release() }

@@ -115,7 +115,7 @@ struct TokenItem: Sendable {
         removeLeftPredecessors()
     }
 
-    /// Removes the predecessors and then the item, so that a crash in between leaves the session and not an older one.
+    /// Removes the predecessors and then the item.
     func delete(isProtectedDataAvailable: Bool) throws(TokenStoreError) {
         let lock = try lockFile?.lockForWriting()
         defer { lock?.release() }
@@ -130,15 +130,11 @@ struct TokenItem: Sendable {
         guard let marker, needsInstallationCheck else { return }
         let lock = try lockFile?.lockForWriting()
         defer { lock?.release() }
-        if try !isSet(marker) {
+        if try !certain(marker.isSet) {
             guard isProtectedDataAvailable else { throw markerIsNotCertain(nil) }
             try removeEverything(isProtectedDataAvailable: true)
-            do {
-                try marker.set()
-            } catch {
-                throw markerIsNotCertain(error)
-            }
-            guard try isSet(marker) else { throw markerIsNotCertain(nil) }
+            try certain(marker.set)
+            guard try certain(marker.isSet) else { throw markerIsNotCertain(nil) }
         }
         progress.withLock { $0.isInstallationChecked = true }
     }
@@ -225,9 +221,10 @@ struct TokenItem: Sendable {
         return try items.copyMatching(query).first?.data ?? Data()
     }
 
-    private func isSet(_ marker: InstallMarker) throws(TokenStoreError) -> Bool {
+    /// Calls a closure of the marker. An error of it leaves open whether the installation is new.
+    private func certain<Value>(_ call: () throws -> Value) throws(TokenStoreError) -> Value {
         do {
-            return try marker.isSet()
+            return try call()
         } catch {
             throw markerIsNotCertain(error)
         }

@@ -44,9 +44,7 @@ struct ES256Key: SigningKey {
         return ES256Key(.inMemory(P256.Signing.PrivateKey()))
     }
 
-    /// Reads a key that was stored.
-    ///
-    /// - Throws: `TokenStoreError` with code `corrupt`, or `unavailable` for a key of another Secure Enclave.
+    /// Reads a key that was stored. One of another Secure Enclave is `unavailable`.
     init(storedText: String) throws(TokenStoreError) {
         let parts = storedText.split(separator: ".", maxSplits: 1)
         guard parts.count == 2, let data = Data(base64URL: parts[1]) else { throw Self.corrupt }

@@ -1,7 +1,6 @@
 #if canImport(CryptoKit) || Crypto
 public import AuthInterface
 import ConcurrencyPrimitives
-import Foundation
 
 /// Keeps the keys of sessions (DPoP, RFC 9449) in stores of this module, each under an account of its own.
 ///

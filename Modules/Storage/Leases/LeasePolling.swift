@@ -17,10 +17,8 @@ struct LeasePolling {
     /// Is called with each holder that is found.
     var report: (LeaseHolder) -> Void = { _ in }
 
-    /// Tries to take the lock until it is taken; once with a limit of zero or less. `longestPause`, a bound of the
-    /// next pause, is called before each. `take` returns `nil` while the lock is held.
-    ///
-    /// - Throws: ``TokenStoreError`` with code `busy` after `limit`; `CancellationError`; what `take` throws.
+    /// Tries to take the lock until it is taken, or `busy` after the limit; once with a limit of zero or less.
+    /// `longestPause`, a bound of the next pause, is called before each. `take` returns `nil` while the lock is held.
     func wait(
         atMost limit: Duration,
         pausingAtMost longestPause: () -> Duration = { pauses.limit },

@@ -14,11 +14,6 @@ package final class LeaseQueue: Sendable {
         var heldSince: Date?
         var waiting = WaitQueue<Ticket, Turn<Void>>()
 
-        mutating func issue() -> Ticket {
-            issued += 1
-            return issued
-        }
-
         mutating func pass(to ticket: Ticket?, at date: Date) {
             (holder, heldSince) = (ticket, date)
         }
@@ -46,7 +41,8 @@ package final class LeaseQueue: Sendable {
     ) async throws -> Ticket {
         let (deadline, date) = (clock.uptime + limit, clock.date)
         let (ticket, isFree) = state.withLock { state in
-            let ticket = state.issue()
+            state.issued += 1
+            let ticket = state.issued
             let isFree = state.holder == nil
             if isFree { state.pass(to: ticket, at: date) }
             return (ticket, isFree)

@@ -1,6 +1,5 @@
 #if os(Linux)
 import AuthInterface
-import Foundation
 
 /// The account of an item. The service stores it unencrypted.
 struct KeyringAccount: Sendable {

@@ -1,5 +1,4 @@
 #if os(Linux)
-import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 
@@ -36,8 +35,6 @@ final class KeyringCall {
     private var objects: [LibSecret.Object] = []
 
     /// Connects to the service. The limit is for all calls together, as the service may hang or wait for the user.
-    ///
-    /// - Throws: ``KeyringError`` without a session bus, or without a service on it.
     init(_ library: LibSecret, limit: Duration) throws(KeyringError) {
         self.library = library
         let limit = KeyringCallLimit(library, limit)
@@ -142,9 +139,7 @@ final class KeyringCall {
     }
 
     private static func attempt(
-        _ callee: String,
-        _ limit: KeyringCallLimit,
-        _ call: (LibSecret.FailureSlot?) -> LibSecret.Object?
+        _ callee: String, _ limit: KeyringCallLimit, _ call: (LibSecret.FailureSlot?) -> LibSecret.Object?
     ) throws(KeyringError) -> LibSecret.Object {
         guard let object = try limit.check(callee, call) else { throw .failed("no response") }
         return object
@@ -174,9 +169,7 @@ private final class KeyringCallLimit: @unchecked Sendable {  // GLib lets any th
         timer.resume()
     }
 
-    /// Makes a call.
-    ///
-    /// - Throws: ``KeyringError``, that of the call.
+    /// Makes a call, and throws its error.
     func check<Value>(_ callee: String, _ call: (LibSecret.FailureSlot?) -> Value) throws(KeyringError) -> Value {
         var failure: LibSecret.Object?
         let value = call(&failure)

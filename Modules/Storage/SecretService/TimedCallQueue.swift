@@ -17,10 +17,8 @@ final class TimedCallQueue: Sendable {
         self.clock = clock
     }
 
-    /// Runs a call to its end, even when the task that waits for it is cancelled (G7).
-    ///
-    /// - Throws: What `work` throws; ``TokenStoreError`` with code `unavailable` when the limit has passed. It may
-    ///   still run then.
+    /// Runs a call to its end, even when the task that waits for it is cancelled (G7). It is `unavailable` when the
+    /// limit has passed, and may still run then.
     func run<Value: Sendable>(
         within limit: Duration,
         _ work: @escaping @Sendable () throws(TokenStoreError) -> Value

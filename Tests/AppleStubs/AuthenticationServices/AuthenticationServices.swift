@@ -3,12 +3,8 @@
 import Dispatch
 public import Foundation
 
-// The part of AuthenticationServices that Modules/OAuth2Flows and App/Sources/ArticlesApp call, so that they can be
-// typechecked without an Apple SDK, and called back. It is part of no product. It shows that our code and this stub
-// agree, not that the stub and the framework do.
-//
-// Rules for every stub: a type is that of the SDK, with no `@Sendable` and no isolation that the SDK does not declare;
-// a callback says on which queue it comes, and comes on another queue than the main one unless the SDK declares that.
+// The part of AuthenticationServices that Modules/OAuth2Flows and App/Sources/ArticlesApp call. See the stub of Darwin
+// for what such a stub shows.
 
 public final class ASAuthorization {
     public enum Scope { case fullName, email }

@@ -2,9 +2,7 @@
 
 public import Foundation
 
-// The part of BackgroundTasks that App/Sources/ArticlesApp calls, so that it can be typechecked without an Apple SDK.
-// It does nothing and is part of no product. It shows that our code and this stub agree, not that the stub and the
-// framework do.
+// The part of BackgroundTasks that App/Sources/ArticlesApp calls. See the stub of Darwin for what such a stub shows.
 
 public class BGTaskRequest {
     public var earliestBeginDate: Date?

@@ -1,8 +1,7 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
-// The part of Combine that Modules/NetworkCombine calls, so that its Apple branch can be typechecked without an Apple
-// SDK. It does nothing and is part of no product. It shows that our code and this stub agree, not that the stub and the
-// framework do. OpenCombine, with which the tests run, is the larger check of the same code.
+// The part of Combine that Modules/NetworkCombine calls. See the stub of Darwin for what such a stub shows.
+// OpenCombine, with which the tests run, is the larger check of the same code.
 
 public enum Subscribers {
     public struct Demand: Equatable, Comparable, Sendable {

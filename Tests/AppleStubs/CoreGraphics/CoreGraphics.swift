@@ -2,9 +2,7 @@
 
 public import Foundation
 
-// The part of Core Graphics that Modules/Imaging/Codecs calls, so that it can be typechecked without an Apple SDK. It
-// does nothing and is part of no product. It shows that our code and this stub agree, not that the stub and the
-// framework do.
+// The part of Core Graphics that Modules/Imaging/Codecs calls. See the stub of Darwin for what such a stub shows.
 //
 // The types of Core Foundation are those that Swift bridges them to. Apple documents the names.
 

@@ -2,9 +2,8 @@
 
 public import Foundation
 
-// The part of CryptoKit that Modules/OAuth2Flows and Modules/Storage call, so that it can be typechecked without an
-// Apple SDK. It does nothing and is part of no product. It shows that our code and this stub agree, not that the stub
-// and the framework do.
+// The part of CryptoKit that Modules/OAuth2Flows and Modules/Storage call. See the stub of Darwin for what such a stub
+// shows.
 
 public struct SHA256 {
     public struct Digest: Sequence {
@@ -80,9 +79,7 @@ public enum SecureEnclave {
                 public init(dataRepresentation: Data) throws {}
                 public var dataRepresentation: Data { Data() }
                 public var publicKey: CryptoKit.P256.Signing.PublicKey { CryptoKit.P256.Signing.PrivateKey().publicKey }
-                public func signature(
-                    for data: some DataProtocol
-                ) throws -> CryptoKit.P256.Signing.ECDSASignature {
+                public func signature(for data: some DataProtocol) throws -> CryptoKit.P256.Signing.ECDSASignature {
                     try CryptoKit.P256.Signing.ECDSASignature(rawRepresentation: Data())
                 }
             }

@@ -6,6 +6,9 @@ public import Foundation
 // The part of Darwin, and of Foundation on Apple platforms, that our code calls, so that it can be typechecked without
 // an Apple SDK, and called back. It is part of no product. It shows that our code and this stub agree, not that the
 // stub and the system do.
+//
+// Rules for every stub: a type is that of the SDK, with no `@Sendable` and no isolation that the SDK does not declare;
+// a callback says on which queue it comes, and comes on another queue than the main one unless the SDK declares that.
 
 public let F_FULLFSYNC: Int32 = 51
 
@@ -20,10 +23,7 @@ public func sysctlbyname(
 
 extension ProcessInfo {
     /// The block comes on a thread of the system that it may block, and a second time, with `true`, on another one.
-    public func performExpiringActivity(
-        withReason reason: String,
-        using block: @escaping (_ expired: Bool) -> Void
-    ) {
+    public func performExpiringActivity(withReason reason: String, using block: @escaping (_ expired: Bool) -> Void) {
         nonisolated(unsafe) let block = block
         Thread.detachNewThread { block(false) }
         Thread.detachNewThread { block(true) }
@@ -55,9 +55,7 @@ extension DispatchSourceFileSystemObject {
 extension DispatchSource {
     /// The handlers come on the queue that is given, and without one on a queue of the system.
     public static func makeFileSystemObjectSource(
-        fileDescriptor: Int32,
-        eventMask: FileSystemEvent,
-        queue: DispatchQueue? = nil
+        fileDescriptor: Int32, eventMask: FileSystemEvent, queue: DispatchQueue? = nil
     ) -> any DispatchSourceFileSystemObject { FileSystemObjectSource(queue: queue ?? .global()) }
 }
 

@@ -1,7 +1,6 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
-// The part of os that Modules/NetworkCore calls, so that it can be typechecked without an Apple SDK. It does nothing
-// and is part of no product. It shows that our code and this stub agree, not that the stub and the framework do.
+// The part of os that Modules/NetworkRecording calls. See the stub of Darwin for what such a stub shows.
 
 public struct Logger: Sendable {
     public init(subsystem: String, category: String) {}

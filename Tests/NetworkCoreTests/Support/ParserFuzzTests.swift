@@ -1,6 +1,5 @@
 import Foundation
 import NetworkRecording
-import NetworkTesting
 import TestSupport
 import Testing
 

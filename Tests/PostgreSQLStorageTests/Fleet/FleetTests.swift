@@ -2,9 +2,6 @@
 import AuthInterface
 import AuthTesting
 import ContractTesting
-import PostgreSQLStorage
-import Storage
-import TestSupport
 import Testing
 
 @Suite("G13: one refresh for a whole fleet", .needsPostgreSQL, .timeLimit(.minutes(10)))

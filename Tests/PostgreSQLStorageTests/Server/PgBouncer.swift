@@ -1,5 +1,4 @@
 #if PostgreSQL
-import AuthInterface
 import Foundation
 import Testing
 

@@ -1,5 +1,4 @@
 #if PostgreSQL
-import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 import Storage

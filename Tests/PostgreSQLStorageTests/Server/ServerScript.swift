@@ -1,5 +1,4 @@
 #if PostgreSQL
-import Foundation
 import TestSupport
 
 /// A shell script that starts a server in a temporary folder, obeys words, and removes both when its input ends, which

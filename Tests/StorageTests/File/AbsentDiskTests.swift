@@ -28,9 +28,7 @@ struct AbsentDiskTests {
         temporary = TemporaryFolder()
         mountPoint = temporary.url.appendingPathComponent("disk")
         home = temporary.url.appendingPathComponent("home")
-        for folder in [mountPoint, home] {
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-        }
+        for folder in [mountPoint, home] { try folder.makePrivateFolder() }
     }
 
     @Test func `a disk that is unmounted while in use is unavailable until it is mounted again`() async throws {

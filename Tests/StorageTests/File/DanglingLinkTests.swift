@@ -33,8 +33,7 @@ struct DanglingLinkTests {
     private func make(_ home: Home, for application: String) throws {
         for (name, target) in home.links {
             let link = path(name.replacingOccurrences(of: "APPLICATION", with: application))
-            try FileManager.default.createDirectory(
-                at: link.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try link.deletingLastPathComponent().makePrivateFolder()
             if target.isEmpty {
                 try Data().write(to: link)
             } else {

@@ -42,9 +42,8 @@ struct FileSessionJournalTests {
                 return journal
             },
             damaged: { journal in
-                let folder = URL(fileURLWithPath: journal.storeName)
-                let name = try #require(try folder.names.first { $0.hasSuffix(".json") })
-                #expect(truncate(folder.appendingPathComponent(name).path, 40) == 0)
+                let file = try URL(fileURLWithPath: journal.storeName).journalFile
+                #expect(truncate(file.path, 40) == 0)
             },
             makeEmptyJournal: { journal(temporary.fresh().path) }
         )

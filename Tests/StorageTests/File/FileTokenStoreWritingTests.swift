@@ -1,6 +1,5 @@
 import AuthInterface
 import Foundation
-import TestSupport
 import Testing
 
 @testable import Storage

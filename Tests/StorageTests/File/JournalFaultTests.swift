@@ -46,10 +46,6 @@ struct JournalFaultTests {
 
     private var key: URL { folder.appendingPathComponent("key") }
 
-    private var entry: URL {
-        get throws { folder.appendingPathComponent(try #require(try folder.names.first { $0.hasSuffix(".json") })) }
-    }
-
     enum Fault: CaseIterable, Sendable {
         case diskIsAbsent, mountPointIsEmpty, diskIsAFile, diskLinksToItself
         case keyIsGone, keyIsEmpty, keyIsCut, keyIsTooLong, entryIsEmpty, entryIsTooLong
@@ -67,7 +63,7 @@ struct JournalFaultTests {
     }
 
     private func apply(_ fault: Fault) throws {
-        let (entry, elsewhere, manager) = (try entry, temporary.fresh(), FileManager.default)
+        let (entry, elsewhere, manager) = (try folder.journalFile, temporary.fresh(), FileManager.default)
         func resize(_ file: URL, to size: Int) { #expect(truncate(file.path, off_t(size)) == 0) }
         switch fault {
         case .mountPointIsEmpty:
@@ -123,7 +119,7 @@ struct JournalFaultTests {
     func `an update whose lock or folder is taken away meanwhile says so`(isFolder: Bool) async throws {
         try await noteSignOut()
         let (folder, away) = (folder, temporary.fresh())
-        let lock = try entry.appendingPathExtension("lock")
+        let lock = try folder.journalFile.appendingPathExtension("lock")
         // The state folder is on another device: what is stored on this one is asked for between lock and write.
         let known = KnownFolders(stateFolder: "/dev") { _ in
             if isFolder { try? FileManager.default.moveItem(at: folder, to: away) }
@@ -143,7 +139,7 @@ struct JournalFaultTests {
 
     @Test func `S19: any flipped bit of an entry or of the key is noticed`() async throws {
         try await noteSignOut()
-        for file in [try entry, key] {
+        for file in [try folder.journalFile, key] {
             let content = try Data(contentsOf: file)
             for bit in 0..<content.count * 8 {
                 var damaged = content

@@ -17,23 +17,18 @@ struct JournalVersionsTests {
         journal = FileSessionJournal(folder: folder, account: "ada", storeName: "store")
     }
 
-    /// The file of the journal, as it is written.
-    private var file: URL {
-        get throws { folder.appendingPathComponent(try #require(try folder.names.first { $0.hasSuffix(".json") })) }
-    }
-
     /// Replaces the file by what a build has written.
     private func put(_ text: String) async throws {
         try await journal.update { _ in SessionJournalEntry(seen: SessionSighting(session: SessionID())) }
-        try file.writePrivately(Data("\(CRC64.text(of: Data(text.utf8)))\n\(text)".utf8))
+        try folder.journalFile.writePrivately(Data("\(CRC64.text(of: Data(text.utf8)))\n\(text)".utf8))
     }
 
     @Test func `G36: a file of a later version is left alone`() async throws {
         try await put(#"{"entry":{"seen":7},"format":"latchkey-journal","version":3}"#)
-        let later = try Data(contentsOf: file)
+        let later = try Data(contentsOf: folder.journalFile)
         let error = await storeError { try await journal.update { _ in SessionJournalEntry(seen: .one) } }
         #expect(error?.code == .unsupportedVersion)
-        #expect(try Data(contentsOf: file) == later)
+        #expect(try Data(contentsOf: folder.journalFile) == later)
     }
 
     private static let seen =
@@ -58,7 +53,8 @@ struct JournalVersionsTests {
     @Test func `an entry is written in the version of the oldest build that may read it`() async throws {
         for (text, entry) in Self.current {
             try await journal.update { _ in entry }
-            #expect(try String(contentsOf: file, encoding: .utf8).split(separator: "\n").last == text[...])
+            let written = try String(contentsOf: folder.journalFile, encoding: .utf8)
+            #expect(written.split(separator: "\n").last == text[...])
             try await put(text)
             #expect(try await journal.read() == entry, "\(text)")
         }
@@ -85,7 +81,7 @@ struct JournalVersionsTests {
                 entry?.seen = .one
                 return entry
             }
-            let text = try String(contentsOf: file, encoding: .utf8)
+            let text = try String(contentsOf: folder.journalFile, encoding: .utf8)
             #expect(text.hasSuffix(#""version":2}"#), "a build that names sessions leaves it alone")
         }
         #expect(try await journal.read().seen == .one)

@@ -179,13 +179,6 @@ struct TokenFolderTests: TemporaryStoreTests {
         }
     }
 
-    @Test func `a folder that a killed process has not finished is used by the next process`() async throws {
-        let half = URL(fileURLWithPath: folder.path + ".new")
-        try half.appendingPathComponent("default.json.lock").writePrivately(Data())
-        try await store.save(.numbered(1))
-        #expect(try temporary.url.names == [folder.lastPathComponent])
-    }
-
     @Test func `a folder is recognized by its inode and its device or file system`() {
         func isSame(_ known: FolderIdentity, _ device: UInt64, _ inode: UInt64, _ fileSystem: UInt) -> Bool {
             known.isSameFolder(as: FolderIdentity(device: device, inode: inode, fileSystem: fileSystem))

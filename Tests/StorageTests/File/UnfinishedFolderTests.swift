@@ -28,8 +28,9 @@ struct UnfinishedFolderTests {
 
     @Test func `what a process has left that was killed before it set the mode is completed`() async throws {
         let folder = temporary.fresh()
-        try URL(fileURLWithPath: folder.path + ".new").makePrivateFolder()
-        try URL(fileURLWithPath: folder.path + ".new").setPermissions(0o750)
+        let half = URL(fileURLWithPath: folder.path + ".new")
+        try half.appendingPathComponent("default.json.lock").writePrivately(Data())
+        try half.setPermissions(0o750)
         try await FileTokenStore(folder: folder, access: .group).save(.numbered(1))
         #expect(try folder.permissions == "2770")
 

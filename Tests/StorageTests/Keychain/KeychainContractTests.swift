@@ -1,4 +1,3 @@
-import AuthInterface
 import AuthTesting
 import Foundation
 import TestSupport

@@ -24,9 +24,7 @@ extension KeychainTokenStore {
             items: items, location: location, accessibility: accessibility, predecessors: predecessors, marker: marker)
         return KeychainTokenStore(item: item, isProtectedDataAvailable: isProtectedDataAvailable)
     }
-}
 
-extension KeychainTokenStore {
     /// A store that processes of one device share, over the model.
     func sharedOnModel(lockFile: URL) -> SharedKeychainTokenStore {
         let signal: any ChangeSignal = (item.items as? ModelKeychain)?.signal ?? AbsentChangeSignal()

@@ -40,11 +40,7 @@ final class PrivateKeyring: Sendable {
         let configuration = temporary.url.appendingPathComponent("bus.conf")
         try Self.configuration.replacingOccurrences(of: "PATH", with: socket)
             .write(to: configuration, atomically: true, encoding: .utf8)
-        for name in ["home", "data", "run"] {
-            let folder = temporary.url.appendingPathComponent(name)
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-            try folder.setPermissions(0o700)
-        }
+        for name in ["home", "data", "run"] { try temporary.url.appendingPathComponent(name).makePrivateFolder() }
         environment = [
             "PATH": "/usr/bin:/bin",
             "HOME": temporary.url.appendingPathComponent("home").path,
@@ -98,14 +94,10 @@ final class PrivateKeyring: Sendable {
     }
 
     /// Sends the keyring a signal.
-    func signal(_ signal: Int32) {
-        running.withLock { $0 }?.kill(signal)
-    }
+    func signal(_ signal: Int32) { running.withLock { $0 }?.kill(signal) }
 
     /// Stops the keyring, and returns when it has stopped.
-    func stop() {
-        running.withLock { $0 }?.stop()
-    }
+    func stop() { running.withLock { $0 }?.stop() }
 
     /// Ends the keyring at once, and waits until it has ended.
     func kill() async {

@@ -11,16 +11,23 @@ struct TimedCallQueueTests {
     private let clock = ManualTimeSource()
     private let limit = Duration.seconds(20)
     private let queue: TimedCallQueue
-    private let service = HangingService()
+    private let starts = Gate()
+    private let recovery = DispatchSemaphore(value: 0)
 
     init() {
         queue = TimedCallQueue(label: "test", clock: clock)
     }
 
-    /// A call that has started, and hangs.
+    /// A call that has started, and blocks its thread until the recovery.
     private func hangingCall() async throws -> Task<Int, any Error> {
-        let call = Task { try await queue.run(within: limit) { () throws(TokenStoreError) in service.call() } }
-        try await service.started()
+        let call = Task {
+            try await queue.run(within: limit) { [starts, recovery] () throws(TokenStoreError) in
+                starts.open()
+                recovery.wait()
+                return 1
+            }
+        }
+        try await starts.passUnlessCancelled()
         return call
     }
 
@@ -33,7 +40,7 @@ struct TimedCallQueueTests {
         try await clock.advance(by: limit, whenAsleep: 2)
         #expect(await storeError { _ = try await first.value }?.reason.contains("within 20 s") == true)
         #expect(await storeError { try await second.value }?.reason.contains("within 20 s") == true)
-        service.recover()
+        recovery.signal()
         try await afterEarlierCalls()
         #expect(!wasMade.isSet)
     }
@@ -47,7 +54,7 @@ struct TimedCallQueueTests {
             let error = await storeError { try await queue.run(within: limit) { () throws(TokenStoreError) in } }
             #expect(error?.code == .unavailable && error?.reason.contains("earlier call") == true)
         }
-        service.recover()
+        recovery.signal()
         try await afterEarlierCalls()
     }
 
@@ -64,7 +71,7 @@ struct TimedCallQueueTests {
             }
         }
         #expect(error?.code == .corrupt)
-        service.recover()
+        recovery.signal()
         #expect(try await call.value == 1)
     }
 
@@ -74,21 +81,4 @@ struct TimedCallQueueTests {
             await storeError(of: { try await queue.run(within: limit) { () throws(TokenStoreError) in } }) == nil
         }
     }
-}
-
-/// A service whose first call does not end until ``recover()``.
-private final class HangingService: Sendable {
-    private let recovery = DispatchSemaphore(value: 0)
-    private let starts = Gate()
-
-    /// Blocks its thread.
-    func call() -> Int {
-        starts.open()
-        recovery.wait()
-        return 1
-    }
-
-    func started() async throws { try await starts.passUnlessCancelled() }
-
-    func recover() { recovery.signal() }
 }

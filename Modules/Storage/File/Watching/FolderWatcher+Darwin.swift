@@ -26,10 +26,7 @@ final class FolderWatcher: Sendable {
         let file = open(folder, O_EVTONLY | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC)
         guard file >= 0 else { return nil }
         let source = DispatchSource.makeFileSystemObjectSource(
-            fileDescriptor: file,
-            eventMask: [.write, .delete, .rename, .revoke],
-            queue: queue
-        )
+            fileDescriptor: file, eventMask: [.write, .delete, .rename, .revoke], queue: queue)
         source.setEventHandler { [unowned source] in
             receive(source.data.isDisjoint(with: [.delete, .rename, .revoke]) ? .changed : .ended)
         }
