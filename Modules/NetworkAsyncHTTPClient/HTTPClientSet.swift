@@ -26,12 +26,10 @@ final class HTTPClientSet: Sendable {
 
     private let make: @Sendable (Key) -> PooledHTTPClient
     private let pins: PublicKeyPins
-    private let isShared: Bool
     private let state = Locked(State())
 
     init(_ configuration: HTTPClient.Configuration, limits: AsyncHTTPClientTransport.Limits, pins: PublicKeyPins) {
         self.pins = pins
-        isShared = false
         let base = configuration.applying(limits)
         make = { key in
             var configuration = base
@@ -64,7 +62,7 @@ final class HTTPClientSet: Sendable {
 
     init(sharing client: HTTPClient) {
         let shared = PooledHTTPClient(client, log: nil, isOwned: false)
-        (pins, isShared) = (PublicKeyPins(), true)
+        pins = PublicKeyPins()
         make = { _ in shared }
     }
 
@@ -73,7 +71,7 @@ final class HTTPClientSet: Sendable {
         let pinnedHost = pins.keys(of: origin.host) == nil ? nil : origin.host
         // What comes from elsewhere in clear is read strictly.
         let isLenient = use.isForTokens && (!origin.isCleartext || origin.isLoopback)
-        let key = Key(use: isShared ? .calls : use, pinnedHost: pinnedHost, isLenient: isLenient)
+        let key = Key(use: use, pinnedHost: pinnedHost, isLenient: isLenient)
         return state.withLock { state in
             guard !state.isShutDown else { return nil }
             if let client = state.clients[key] { return client }
@@ -109,13 +107,11 @@ final class PooledHTTPClient: Sendable {
     }
 
     deinit {
-        guard takeOwnership() else { return }
-        client.shutdown { _ in }
+        if takeOwnership() { client.shutdown { _ in } }
     }
 
     func shutdown() async throws {
-        guard takeOwnership() else { return }
-        try await client.shutdown()
+        if takeOwnership() { try await client.shutdown() }
     }
 
     /// Whether its pool can hold a connection that has closed. A connection that could not be made is not one.
