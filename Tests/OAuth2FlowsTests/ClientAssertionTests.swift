@@ -15,13 +15,9 @@ import Testing
 /// Clients with a private key (RFC 7523), over real sockets. The server checks each assertion.
 @Suite(.timeLimit(.minutes(10))) struct ClientAssertionTests {
     /// A key in memory, which can be locked.
-    private final class ClientKey: SigningKey {
+    private struct ClientKey: SigningKey {
         private let key = P256.Signing.PrivateKey()
-        private let onSign: @Sendable () throws -> Void
-
-        init(onSign: @escaping @Sendable () throws -> Void = {}) {
-            self.onSign = onSign
-        }
+        var onSign: @Sendable () throws -> Void = {}
 
         var algorithm: SigningAlgorithm { .es256 }
 

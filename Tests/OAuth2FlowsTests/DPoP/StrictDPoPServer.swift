@@ -57,7 +57,7 @@ final class StrictDPoPServer: AuthorizationServer {
             state.withLock { $0.settings }.onRequest()
             return state.withLock { $0.respond(to: request) }
         }
-        self.change(change)
+        state.withLock { change(&$0.settings) }
     }
 
     deinit { stop() }
@@ -66,7 +66,6 @@ final class StrictDPoPServer: AuthorizationServer {
     var url: URL { server.url }
     var now: State { state.withLock { $0 } }
     func stop() { server.stop() }
-    func change(_ change: (inout Settings) -> Void) { state.withLock { change(&$0.settings) } }
 
     /// Binds the tokens to a key, as a sign-in does.
     func bind(to thumbprint: String) { state.withLock { $0.thumbprint = thumbprint } }
