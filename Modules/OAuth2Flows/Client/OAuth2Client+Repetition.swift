@@ -53,13 +53,6 @@ extension OAuth2Client {
     }
 }
 
-extension Endpoint<OAuth2TokenResponse> {
-    /// A call for tokens, with the instant of the response from which their lifetime counts.
-    static func tokens(at endpoint: URL, _ body: RequestBody) -> Self {
-        Self.post(.url(endpoint), body: body).map { response, head in response.issued(at: head.serverDate) }
-    }
-}
-
 extension NetworkError {
     /// Why an endpoint has refused what was signed for a call, which it has not made: the proof of a key is invalid, or
     /// lacks a nonce that the response names (RFC 9449 §5, §8), or the client's assertion is (RFC 7523 §3.2).
