@@ -143,8 +143,8 @@ import Testing
 
         // The skew that is stored with a session that is bound to a key.
         let keys = FailingKeys()
-        var (bound, request) = (provider.handler(client(key, provider)), TokenRefreshRequest.fixture)
-        bound.prover = DPoPProver(keys: keys, clock: clock)
+        let bound = provider.handler(client(key, provider), prover: DPoPProver(keys: keys, clock: clock))
+        var request = TokenRefreshRequest.fixture
         let nonce = ProofNonce(value: nil, date: clock.date, clockSkew: 784_111_777 - 1_800_000_000)
         request.binding = TokenBinding(
             thumbprint: try await keys.makeKeptKey(), nonces: ["as \(provider.issuer)": nonce])
@@ -208,8 +208,7 @@ import Testing
             .json(LoopbackProvider.tokens.replacingOccurrences(of: "Bearer", with: "DPoP"))
         }
         let (key, keys) = (ClientKey(), FailingKeys())
-        var handler = provider.handler(client(key, provider))
-        handler.prover = DPoPProver(keys: keys, clock: clock)
+        let handler = provider.handler(client(key, provider), prover: DPoPProver(keys: keys, clock: clock))
         var (request, permit) = refresh()
         let thumbprint = isSame ? key.publicKey.thumbprint : try await keys.makeKeptKey()
         request.binding = TokenBinding(thumbprint: thumbprint)

@@ -18,7 +18,7 @@ struct PNGReader: ~Copyable {
     private static let maximumMemory = 128 << 20
 
     static func decode(_ data: Data, header: ImageHeader, covering needed: PixelSize) throws(ImagingError) -> Bitmap {
-        try data.withBytes { bytes throws(ImagingError) in
+        try data.bytes.withUnsafeBytes { bytes throws(ImagingError) in
             var reader = try PNGReader(bytes, size: header.size)
             let fits = needed.width <= header.size.width && needed.height <= header.size.height
             return try reader.picture(reducedTo: fits ? needed : header.size)

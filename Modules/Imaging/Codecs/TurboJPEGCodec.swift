@@ -70,7 +70,7 @@ package struct TurboJPEGCodec: ImageCodec {
         _ data: Data, _ structure: JPEGStructure, _ header: ImageHeader, covering needed: PixelSize
     ) throws(ImagingError) -> Bitmap {
         let decoder = try TurboJPEGHandle(tjInitDecompress(), .decodingFailed)
-        return try data.withBytes { raw throws(ImagingError) in
+        return try data.bytes.withUnsafeBytes { raw throws(ImagingError) in
             let bytes = raw.bindMemory(to: UInt8.self)
             let inks = try usesInks(bytes, decoder: decoder, header: header)
             let size = Self.scaled(header.size, covering: needed)
