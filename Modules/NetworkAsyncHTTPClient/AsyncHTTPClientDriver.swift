@@ -148,15 +148,11 @@ extension AsyncHTTPClientDriver: HTTPClientResponseDelegate {
     /// The head is delivered when all that has arrived with it is there, so that its reader is resumed once for a short
     /// response, and not for each part.
     private func receive(_ head: NIOHTTP1.HTTPResponseHead, on eventLoop: any EventLoop) {
-        var entry: ResponseLog.Entry?
+        var head = head
+        let responses = client.log?.responses
+        let entry = responses?.takeMark(from: &head.headers).flatMap { responses?.remove($0) }
         var fields = NetworkCore.HTTPHeaders()
-        for (name, value) in head.headers {
-            if let responses = client.log?.responses, name == responses.field {
-                entry = Int(value).flatMap { responses.remove($0) }
-            } else {
-                fields.appendIfValid(name, value)
-            }
-        }
+        for (name, value) in head.headers { fields.appendIfValid(name, value) }
         let response = NetworkCore.HTTPResponseHead(
             status: Int(head.status.code), headers: fields, url: request.head.url)
         state.withLock { state in
