@@ -4,7 +4,6 @@ import AuthTesting
 import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
-import NetworkCore
 
 #if canImport(CryptoKit)
 import CryptoKit
@@ -168,15 +167,6 @@ extension StrictDPoPServer.State {
         nonce += 1
         return proof.thumbprint
     }
-}
-
-/// What a resource server responds with.
-struct ResourceValue: Decodable, Sendable {
-    let value: Int
-}
-
-extension Endpoint where Response == ResourceValue {
-    static var resource: Self { .get("articles").format(.json) }
 }
 
 /// The error of a response, and what is wrong with the proof.
