@@ -1,6 +1,5 @@
 #if AsyncHTTPClient
 import AsyncHTTPClient
-import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 import NIOCore

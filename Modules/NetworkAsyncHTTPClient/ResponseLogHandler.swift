@@ -1,7 +1,6 @@
 #if AsyncHTTPClient
 import AsyncHTTPClient
 import AuthInterface
-import ConcurrencyPrimitives
 import NIOCore
 import NIOHTTP1
 import NetworkCore

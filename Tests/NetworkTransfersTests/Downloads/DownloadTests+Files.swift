@@ -1,4 +1,3 @@
-import AuthInterface
 import ContractTesting
 import Foundation
 import NetworkTestSupport

@@ -1,4 +1,3 @@
-import AuthInterface
 import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
