@@ -182,7 +182,7 @@ extension AsyncHTTPClientDriver: HTTPClientResponseDelegate {
     }
 
     func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
-        // The reader may have read before the exchange has said that the server must wait.
+        // Made first: the reader may read before the exchange has said that the server must wait.
         let promise = task.eventLoop.makePromise(of: Void.self)
         let isEnded = state.withLock { state in
             if !state.isEnded { state.demand = promise }
