@@ -4,7 +4,6 @@ import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
 import HandlerTesting
-import NetworkCore
 import OAuth2Flows
 import Storage
 import TestSupport

@@ -5,7 +5,6 @@ import ContractTesting
 import Foundation
 import NetworkCore
 import NetworkURLSession
-import OAuth2Flows
 import Storage
 import Testing
 import TokenRefresh
