@@ -100,12 +100,11 @@ extension EXIFOrientation {
         }
         guard tiff.uint16(at: 2, order) == 42,
             let directory = tiff.length32(at: 4, order),
-            let start = tiff.slice(at: directory, count: 2)?.uint16(at: 0, order).map({ (directory + 2, Int($0)) })
+            let count = tiff.uint16(at: directory, order)
         else { return nil }
-        let (firstEntry, count) = start
-        for index in 0..<count {
+        for index in 0..<Int(count) {
             // An entry: tag, type, count of values, and the value if it takes at most four bytes.
-            guard let entry = tiff.slice(at: firstEntry + index * 12, count: 12) else { return nil }
+            guard let entry = tiff.slice(at: directory + 2 + index * 12, count: 12) else { return nil }
             guard entry.uint16(at: 0, order) == Self.tag else { continue }
             guard entry.uint32(at: 4, order) == 1 else { return nil }
             let value: Int?

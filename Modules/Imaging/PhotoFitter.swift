@@ -110,7 +110,6 @@ public struct FittingPolicy: Sendable, Hashable {
     /// Creates a policy with the service's limits.
     public init() {}
 
-    /// Tenths. Each is a division, because repeated subtraction of 0.1 accumulates an error.
     /// Throws for limits that no picture can meet.
     func validate() throws(ImagingError) {
         guard !qualities.isEmpty, qualities.allSatisfy((0...1).contains) else {

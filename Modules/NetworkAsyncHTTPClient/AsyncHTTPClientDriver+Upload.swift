@@ -1,6 +1,5 @@
 #if AsyncHTTPClient
 import AsyncHTTPClient
-import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 import NIOCore
@@ -43,9 +42,8 @@ extension AsyncHTTPClientDriver {
         // Only chunks can be followed by trailers (RFC 9112 §7.1.2).
         let length = request.body.trailers == nil ? request.body.length : nil
         return .stream(contentLength: length) { [weak self] writer in
-            let eventLoop = self?.client.client.eventLoopGroup.any()
-            guard let self, let eventLoop else { preconditionFailure("the driver is kept while its task runs") }
-            let end = eventLoop.makePromise(of: Void.self)
+            guard let self else { preconditionFailure("the driver is kept while its task runs") }
+            let end = self.client.client.eventLoopGroup.any().makePromise(of: Void.self)
             let queue = UploadQueue(writer)
             let isEnded = self.state.withLock { state in
                 guard !state.isEnded else { return true }
@@ -93,11 +91,8 @@ extension AsyncHTTPClientDriver {
         } catch {
             return exchange.cancel(error is CancellationError ? error : HTTPTransportError(sending: error))
         }
-        let isMine = state.withLock { state in
-            defer { state.upload = nil }
-            return state.upload != nil
-        }
-        if isMine { end.succeed() }
+        // Once the exchange has ended, its end is that of the body.
+        if state.withLock({ $0.upload.take() }) != nil { end.succeed() }
     }
 }
 #endif

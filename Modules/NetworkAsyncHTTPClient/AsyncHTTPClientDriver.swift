@@ -17,7 +17,8 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
         /// The number of the note of the request.
         var noteNumber: Int?
         var entry: ResponseLog.Entry?
-        var demand = Demand.none
+        /// While the server waits: it sends more when the promise is fulfilled.
+        var demand: EventLoopPromise<Void>?
         var isEnded = false
     }
 
@@ -26,35 +27,6 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
         let task: Task<Void, Never>
         let queue: UploadQueue
         let end: EventLoopPromise<Void>
-    }
-
-    /// Whether the server waits for the reader.
-    enum Demand {
-        case none
-        /// The reader has read before the wait began.
-        case early
-        /// The server waits until the promise is fulfilled.
-        case awaited(EventLoopPromise<Void>)
-
-        /// The reader has read. Returns the promise to fulfil, if the server waits.
-        mutating func read() -> EventLoopPromise<Void>? {
-            guard case .awaited(let promise) = self else {
-                self = .early
-                return nil
-            }
-            self = .none
-            return promise
-        }
-
-        /// The server is to wait for the reader. Returns whether it waits: the reader may have read since.
-        mutating func wait(for promise: EventLoopPromise<Void>) -> Bool {
-            if case .early = self {
-                self = .none
-                return false
-            }
-            self = .awaited(promise)
-            return true
-        }
     }
 
     /// How often a request is handed to AsyncHTTPClient, at most.
@@ -122,10 +94,7 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
         if isEnded { task.cancel() }
     }
 
-    func demand() {
-        let promise = state.withLock { $0.isEnded ? nil : $0.demand.read() }
-        promise?.succeed()
-    }
+    func demand() { state.withLock { $0.demand.take() }?.succeed() }
 
     /// The response is whole.
     func complete() {
@@ -144,7 +113,7 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
         // Before the task: AsyncHTTPClient then fulfils what it holds the sender back with.
         before.upload?.end.fail(error ?? CancellationError())
         if let task = before.task, error != nil || before.upload != nil { task.cancel() }
-        if case .awaited(let promise) = before.demand { promise.fail(error ?? CancellationError()) }
+        before.demand?.fail(error ?? CancellationError())
         // Its request has not ended, and never will.
         if before.upload != nil, error == nil { before.entry?.channel.close(promise: nil) }
     }
@@ -179,15 +148,11 @@ extension AsyncHTTPClientDriver: HTTPClientResponseDelegate {
     /// The head is delivered when all that has arrived with it is there, so that its reader is resumed once for a short
     /// response, and not for each part.
     private func receive(_ head: NIOHTTP1.HTTPResponseHead, on eventLoop: any EventLoop) {
-        var entry: ResponseLog.Entry?
+        var head = head
+        let responses = client.log?.responses
+        let entry = responses?.takeMark(from: &head.headers).flatMap { responses?.remove($0) }
         var fields = NetworkCore.HTTPHeaders()
-        for (name, value) in head.headers {
-            if let responses = client.log?.responses, name == responses.field {
-                entry = Int(value).flatMap { responses.remove($0) }
-            } else {
-                fields.appendIfValid(name, value)
-            }
-        }
+        for (name, value) in head.headers { fields.appendIfValid(name, value) }
         let response = NetworkCore.HTTPResponseHead(
             status: Int(head.status.code), headers: fields, url: request.head.url)
         state.withLock { state in
@@ -209,10 +174,7 @@ extension AsyncHTTPClientDriver: HTTPClientResponseDelegate {
     /// arrived is delivered first: some of it in this turn of the event loop, so the exchange ends when one has brought
     /// nothing.
     private func endEarly(on eventLoop: any EventLoop, received: Int64? = nil) {
-        let isUploading = state.withLock { state in
-            if case .awaited = state.demand { return false }
-            return state.upload != nil
-        }
+        let isUploading = state.withLock { $0.upload != nil && $0.demand == nil }
         guard isUploading else { return }
         let now = exchange.progress.bytesReceived
         guard now == received else { return eventLoop.execute { self.endEarly(on: eventLoop, received: now) } }
@@ -220,11 +182,14 @@ extension AsyncHTTPClientDriver: HTTPClientResponseDelegate {
     }
 
     func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
-        let isHeld = exchange.receive(Data(buffer.readableBytesView)) { deliver in task.eventLoop.execute(deliver) }
-        guard isHeld else { return task.eventLoop.makeSucceededVoidFuture() }
+        // Made first: the reader may read before the exchange has said that the server must wait.
         let promise = task.eventLoop.makePromise(of: Void.self)
-        let isAwaited = state.withLock { !$0.isEnded && $0.demand.wait(for: promise) }
-        if !isAwaited { promise.succeed() }
+        let isEnded = state.withLock { state in
+            if !state.isEnded { state.demand = promise }
+            return state.isEnded
+        }
+        let isHeld = exchange.receive(Data(buffer.readableBytesView)) { deliver in task.eventLoop.execute(deliver) }
+        if isEnded { promise.succeed() } else if !isHeld { demand() }
         return promise.futureResult
     }
 

@@ -1,8 +1,6 @@
 #if AsyncHTTPClient
 public import AsyncHTTPClient
 public import ConcurrencyPrimitives
-import NIOCore
-import NIOHTTP1
 public import NetworkCore
 public import NetworkExchange
 

@@ -26,12 +26,10 @@ final class HTTPClientSet: Sendable {
 
     private let make: @Sendable (Key) -> PooledHTTPClient
     private let pins: PublicKeyPins
-    private let isShared: Bool
     private let state = Locked(State())
 
     init(_ configuration: HTTPClient.Configuration, limits: AsyncHTTPClientTransport.Limits, pins: PublicKeyPins) {
         self.pins = pins
-        isShared = false
         let base = configuration.applying(limits)
         make = { key in
             var configuration = base
@@ -57,14 +55,13 @@ final class HTTPClientSet: Sendable {
             // Not Network.framework's threads: pins need the certificate that NIOSSL has seen.
             let client = HTTPClient(
                 eventLoopGroupProvider: .shared(MultiThreadedEventLoopGroup.singleton), configuration: configuration)
-            return PooledHTTPClient(
-                client, log: log, proxy: configuration.proxy.map { "\($0.host):\($0.port)" }, isOwned: true)
+            return PooledHTTPClient(client, log: log, proxy: configuration.proxy.map { "\($0.host):\($0.port)" })
         }
     }
 
     init(sharing client: HTTPClient) {
-        let shared = PooledHTTPClient(client, log: nil, isOwned: false)
-        (pins, isShared) = (PublicKeyPins(), true)
+        let shared = PooledHTTPClient(client, log: nil)
+        pins = PublicKeyPins()
         make = { _ in shared }
     }
 
@@ -73,7 +70,7 @@ final class HTTPClientSet: Sendable {
         let pinnedHost = pins.keys(of: origin.host) == nil ? nil : origin.host
         // What comes from elsewhere in clear is read strictly.
         let isLenient = use.isForTokens && (!origin.isCleartext || origin.isLoopback)
-        let key = Key(use: isShared ? .calls : use, pinnedHost: pinnedHost, isLenient: isLenient)
+        let key = Key(use: use, pinnedHost: pinnedHost, isLenient: isLenient)
         return state.withLock { state in
             guard !state.isShutDown else { return nil }
             if let client = state.clients[key] { return client }
@@ -92,41 +89,31 @@ final class HTTPClientSet: Sendable {
     }
 }
 
-/// A client that shuts down when its last user releases it.
+/// A client that shuts down when its last user releases it, unless it is the application's.
 final class PooledHTTPClient: Sendable {
     let client: HTTPClient
     /// What its connections have seen. `nil`: the client is the application's.
     let log: ResponseLog?
     /// The host and port of its proxy, where it is known.
     let proxy: String?
-    private let isOwned: Locked<Bool>
 
-    init(_ client: HTTPClient, log: ResponseLog?, proxy: String? = nil, isOwned: Bool) {
+    init(_ client: HTTPClient, log: ResponseLog?, proxy: String? = nil) {
         self.client = client
         self.log = log
         self.proxy = proxy
-        self.isOwned = Locked(isOwned)
     }
 
     deinit {
-        guard takeOwnership() else { return }
-        client.shutdown { _ in }
+        // One that has been shut down stays so.
+        if log != nil { client.shutdown { _ in } }
     }
 
     func shutdown() async throws {
-        guard takeOwnership() else { return }
-        try await client.shutdown()
+        if log != nil { try await client.shutdown() }
     }
 
     /// Whether its pool can hold a connection that has closed. A connection that could not be made is not one.
     var mayHaveClosedConnection: Bool { log?.hadConnection ?? true }
-
-    private func takeOwnership() -> Bool {
-        isOwned.withLock { isOwned in
-            defer { isOwned = false }
-            return isOwned
-        }
-    }
 }
 
 extension HTTPClient.Configuration {

@@ -24,10 +24,10 @@ final class ResponseLog: Sendable {
             let trailers: NIOHTTP1.HTTPHeaders?
         }
 
-        private enum Early {
-            case no
-            case awaited(@Sendable () -> Void)
-            case ended
+        private struct State {
+            var end: End?
+            var hasEndedEarly = false
+            var onEarlyEnd: (@Sendable () -> Void)?
         }
 
         let isConnectionReused: Bool
@@ -35,7 +35,7 @@ final class ResponseLog: Sendable {
         let isEncoded: Bool
         /// The connection, or the stream of one.
         let channel: any Channel
-        private let state = Locked<(end: End?, early: Early)>((nil, .no))
+        private let state = Locked(State())
 
         init(isConnectionReused: Bool, isEncoded: Bool, channel: any Channel) {
             (self.isConnectionReused, self.isEncoded, self.channel) = (isConnectionReused, isEncoded, channel)
@@ -52,20 +52,19 @@ final class ResponseLog: Sendable {
         /// Calls a closure when the whole response has arrived before the request was sent, and the rest of the request
         /// is not wanted: at once, if that has happened.
         func whenEndedEarly(_ action: @escaping @Sendable () -> Void) {
-            let isEnded = state.withLock { state in
-                if case .ended = state.early { return true }
-                state.early = .awaited(action)
-                return false
+            let hasEnded = state.withLock { state in
+                state.onEarlyEnd = action
+                return state.hasEndedEarly
             }
-            if isEnded { action() }
+            if hasEnded { action() }
         }
 
         func endEarly() {
-            let before = state.withLock { state in
-                defer { state.early = .ended }
-                return state.early
+            let action = state.withLock { state in
+                state.hasEndedEarly = true
+                return state.onEarlyEnd
             }
-            if case .awaited(let action) = before { action() }
+            action?()
         }
     }
 

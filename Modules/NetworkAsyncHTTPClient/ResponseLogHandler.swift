@@ -1,7 +1,6 @@
 #if AsyncHTTPClient
 import AsyncHTTPClient
 import AuthInterface
-import ConcurrencyPrimitives
 import NIOCore
 import NIOHTTP1
 import NetworkCore
@@ -21,9 +20,9 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     /// The request of the connection.
     private enum Request {
         /// Its head was sent. `note`: the number of what there is to know of it; `permit`: the right to send its body.
-        case sending(isHead: Bool, note: Int?, permit: StartPermit?)
+        case sending(note: Int?, permit: StartPermit?)
         /// None was begun yet, or all of it was sent.
-        case sent(isHead: Bool)
+        case sent
         /// It was refused before its body. Nothing more of the connection is written.
         case refused
     }
@@ -62,7 +61,9 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     private let log: ResponseLog
     /// Whether it is a stream of HTTP/2.
     private let isStream: Bool
-    private var request = Request.sent(isHead: false)
+    private var request = Request.sent
+    /// Whether the request is for a head without a body.
+    private var isHead = false
     private var response = Response.ended(held: nil)
     /// The number of the newest entry in the log.
     private var entryNumber: Int?
@@ -112,21 +113,22 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
             return
         case (.head(var head), _):
             hasReceived = false
+            isHead = head.method == .HEAD
             if case .refused = response {} else { response = .awaited }
             let number = log.requests.takeMark(from: &head.headers)
-            request = .sending(isHead: head.method == .HEAD, note: number, permit: nil)
+            request = .sending(note: number, permit: nil)
             guard let number else { break }
             // An exchange that has ended has no right to send anything.
             guard let note = log.requests[number], note.permit?.start() ?? true else {
                 return refuseToSend(context, promise)
             }
-            request = .sending(isHead: head.method == .HEAD, note: number, permit: note.permit)
+            request = .sending(note: number, permit: note.permit)
             data = wrapOutboundOut(.head(head))
-        case (.body, .sending(let isHead, let note, let permit?)):
-            request = .sending(isHead: isHead, note: note, permit: nil)
+        case (.body, .sending(let note, let permit?)):
+            request = .sending(note: note, permit: nil)
             guard permit.start() else { return refuseToSend(context, promise) }
-        case (.end, .sending(let isHead, let note, _)):
-            request = .sent(isHead: isHead)
+        case (.end, .sending(let note, _)):
+            request = .sent
             // Not in this call: AsyncHTTPClient may begin another request.
             if case .ended(let held?) = response, held.followsRequest {
                 context.eventLoop.assumeIsolated().execute { self.passOnEnd() }
@@ -187,13 +189,6 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
         head.headers.add(name: mark.name, value: mark.value)
         response = .body(Body(entry: entry, isRefusal: head.status.code >= 300, bytesToCome: bytesToCome))
         context.fireChannelRead(wrapInboundOut(.head(head)))
-    }
-
-    private var isHead: Bool {
-        switch request {
-        case .sending(let isHead, _, _), .sent(let isHead): isHead
-        case .refused: false
-        }
     }
 
     private func receive(_ buffer: ByteBuffer, of body: Body, _ context: ChannelHandlerContext) {

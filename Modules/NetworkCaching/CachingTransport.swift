@@ -47,7 +47,9 @@ public struct CachingTransport: HTTPTransport {
         let key = CachedResponse.Key(of: request, hash: cache.hash)
         guard let kept = cache.response(for: key, to: request) else {
             guard !control.has("only-if-cached") else { return .gatewayTimeout(request) }
-            return try await fetch(request, key, epoch: epoch)
+            let requestedAt = request.context.clock.date
+            let response = try await next.perform(request)
+            return keeping(response, of: request, key, epoch: epoch, requestedAt: requestedAt)
         }
         let freshness = Freshness(of: kept, now: request.context.clock.date, uptime: request.context.clock.uptime)
         if freshness.serves(control) { return kept.served(to: request, age: freshness.age) }
@@ -76,14 +78,6 @@ public struct CachingTransport: HTTPTransport {
             }
         }
         return response
-    }
-
-    private func fetch(
-        _ request: HTTPTransportRequest, _ key: CachedResponse.Key, epoch: Int
-    ) async throws -> HTTPTransportResponse {
-        let requestedAt = request.context.clock.date
-        let response = try await next.perform(request)
-        return keeping(response, of: request, key, epoch: epoch, requestedAt: requestedAt)
     }
 
     /// Asks the server whether a kept response is still valid.

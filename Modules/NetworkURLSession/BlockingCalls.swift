@@ -1,5 +1,4 @@
 import Foundation
-import NetworkCore
 
 /// The calls of URLSession that may wait for its thread: making, starting and cancelling a task, and ending a session.
 ///

@@ -47,12 +47,9 @@ extension HTTPTransportError {
 
     private static func reading(of code: URLError.Code) -> (NetworkError.Code, String) {
         switch code {
-        case .timedOut:
-            (.timedOut, "nothing was sent or received during the idle timeout")
-        case .cannotFindHost, .dnsLookupFailed:
-            (.connectionFailed, "the host was not found")
-        case .cannotConnectToHost:
-            (.connectionFailed, "the host refused the connection")
+        case .timedOut: (.timedOut, "nothing was sent or received during the idle timeout")
+        case .cannotFindHost, .dnsLookupFailed: (.connectionFailed, "the host was not found")
+        case .cannotConnectToHost: (.connectionFailed, "the host refused the connection")
         case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff, .callIsActive:
             (.connectionFailed, "there is no connection to the internet")
         case .networkConnectionLost, .badServerResponse:
@@ -69,8 +66,7 @@ extension HTTPTransportError {
             // The client sends valid http and https URLs only. On Linux, the second is what is left of libcurl's error
             // for a response that is not HTTP.
             (.invalidResponse, "the response is not HTTP")
-        default:
-            (.transportFailed, "the exchange failed")
+        default: (.transportFailed, "the exchange failed")
         }
     }
 }

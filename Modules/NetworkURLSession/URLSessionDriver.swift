@@ -78,12 +78,8 @@ final class URLSessionDriver: ExchangeDriver {
 // What the delegate reports.
 extension URLSessionDriver {
     func receive(_ head: HTTPResponseHead) {
-        guard (100...999).contains(head.status) else {
-            return exchange.cancel(HTTPTransportError(.invalidResponse, reason: HTTPTransportError.noStatus))
-        }
-        if let problem = head.lengthProblem {
-            return exchange.cancel(HTTPTransportError(.invalidResponse, reason: problem))
-        }
+        let problem = (100...999).contains(head.status) ? head.lengthProblem : HTTPTransportError.noStatus
+        if let problem { return exchange.cancel(HTTPTransportError(.invalidResponse, reason: problem)) }
         // An informational response (1xx) is not the response.
         guard !(100..<200).contains(head.status) else { return exchange.touch() }
         if exchange.receive(head) { exchange.deliverHead() }

@@ -66,7 +66,6 @@ public final class URLSessionTransport: HTTPTransport {
     static let refreshesPerHost = 16
 
     private let limits: Limits
-    private let clock: any TimeSource
     private let deadlines: DeadlineQueue
     private let calls: URLSessionPool
     private let streams: URLSessionPool
@@ -113,7 +112,6 @@ public final class URLSessionTransport: HTTPTransport {
         configure: @escaping @Sendable (URLSessionConfiguration) -> Void
     ) {
         self.limits = limits
-        self.clock = clock
         deadlines = DeadlineQueue(clock: clock, grace: limits.wakeGrace)
         func pool(_ warm: Int, cold: Int) -> URLSessionPool {
             URLSessionPool(
@@ -141,7 +139,7 @@ public final class URLSessionTransport: HTTPTransport {
         #if canImport(FoundationNetworking)
         try EnvironmentProxy().refuse(origin)
         #endif
-        let startedAt = clock.uptime
+        let startedAt = deadlines.clock.uptime
         let upload = try await URLSessionUpload(request.body, within: request.timeToHead, deadlines)
         let exchange = Exchange(
             request, bodyLength: upload.size, deadlines: deadlines, startedAt: startedAt,

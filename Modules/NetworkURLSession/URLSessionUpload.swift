@@ -3,10 +3,8 @@ import Foundation
 import NetworkCore
 import NetworkExchange
 
-/// A body in a form that URLSession sends.
-///
-/// On Linux, all sessions of a process share one thread, which must not wait for a stream, and a stream goes out in
-/// chunks without a length. There a sequence is read to its end first, into a temporary file.
+/// A body in a form that URLSession sends. On Linux, where a stream would go out in chunks without a length, a sequence
+/// is read into a temporary file first: see ``URLSessionTransport``.
 enum URLSessionUpload: Sendable {
     case none
     case data(Data)

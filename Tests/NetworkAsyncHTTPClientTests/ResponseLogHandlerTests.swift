@@ -16,19 +16,6 @@ import Testing
     private let channel = EmbeddedChannel(
         handler: ResponseLogHandler(ResponseLog(decompressionRatio: 200), isStream: false))
 
-    @Test func `a server waits for its reader once, and not for one that has read already`() {
-        let promise = channel.eventLoop.makePromise(of: Void.self)
-        var demand = AsyncHTTPClientDriver.Demand.none
-        let waits = demand.wait(for: promise)
-        let awaited = demand.read()
-        #expect(waits && awaited == promise)
-        let unawaited = demand.read()
-        let waitsForEarlyReader = demand.wait(for: promise)
-        let waitsForNextRead = demand.wait(for: promise)
-        #expect(unawaited == nil && !waitsForEarlyReader && waitsForNextRead)
-        promise.succeed()
-    }
-
     private func send(whole: Bool = true) throws {
         try channel.writeOutbound(HTTPClientRequestPart.head(.init(version: .http1_1, method: .POST, uri: "/")))
         if whole { try channel.writeOutbound(HTTPClientRequestPart.end(nil)) }

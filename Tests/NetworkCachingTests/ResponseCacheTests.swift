@@ -12,14 +12,8 @@ struct ResponseCacheTests {
     let clock = ManualTimeSource(date: Date(timeIntervalSince1970: 1_800_000_000))
     let cache = ResponseCache(limits: .of(entries: 20))
 
-    func exchange(
-        with cache: ResponseCache? = nil, _ respond: @escaping ExchangeScript
-    ) -> CachedExchange {
-        CachedExchange(cache ?? self.cache, clock, respond)
-    }
-
     @Test func `a sign-in that replaces a session deletes the responses of the earlier one`() async throws {
-        let get = exchange(CachedExchange.numbered())
+        let get = CachedExchange(cache, clock, CachedExchange.numbered())
         for session in [.alice, .bob, nil] as [SessionID?] { _ = try await get(session: session) }
         await cache.deleteResponses(atEndOf: PassingSession(passed: [.unknown, .signedIn(.alice), .signedIn(.alice)]))
         #expect(try await get(session: .alice).body == Data("1".utf8), "the responses of the current session stay")
@@ -44,13 +38,13 @@ struct ResponseCacheTests {
         passed: [SessionState], session: SessionID, kept: Int
     ) async throws {
         await cache.deleteResponses(atEndOf: PassingSession(passed: passed))
-        _ = try await exchange(CachedExchange.numbered())(session: session)
+        _ = try await CachedExchange(cache, clock, CachedExchange.numbered())(session: session)
         #expect(cache.count == kept)
     }
 
     @Test func `what is under way for the session that signs in is stored, and for another one not`() async throws {
         let gate = Gate()
-        let get = exchange { _, _ in
+        let get = CachedExchange(cache, clock) { _, _ in
             await gate.pass()
             return .scripted(200, .fresh)
         }
@@ -70,7 +64,7 @@ struct ResponseCacheTests {
     @Test(arguments: Change.allCases)
     func `a response that was under way is not stored after a change`(change: Change) async throws {
         let gate = Gate()
-        let get = exchange { request, _ in
+        let get = CachedExchange(cache, clock) { request, _ in
             if request.method == .get { await gate.pass() }
             return .scripted(200, .fresh)
         }
@@ -92,7 +86,7 @@ struct ResponseCacheTests {
 
     @Test(arguments: [Duration.zero, .seconds(1)])
     func `of several responses that serve a request, the most recent one is served`(pause: Duration) async throws {
-        let get = exchange { _, number in
+        let get = CachedExchange(cache, clock) { _, number in
             let vary: HTTPHeaders = ["Cache-Control": "max-age=60", "Vary": "Accept-Language"]
             let headers = number == 1 ? vary : ["Cache-Control": "max-age=60"]
             return .scripted(200, headers, body: Data("\(number)".utf8))
@@ -109,7 +103,7 @@ struct ResponseCacheTests {
         let folder = place.fresh()
         let inFolder = try ResponseCache(folder: folder, limits: .of(entries: maximum))
         for cache in [ResponseCache(limits: .of(entries: maximum)), inFolder] {
-            let get = exchange(with: cache, CachedExchange.numbered())
+            let get = CachedExchange(cache, clock, CachedExchange.numbered())
             for number in 0...maximum { _ = try await get("\(number)") }
             #expect(cache.count == kept)
             #expect(try await get("\(maximum)").body == Data("\(maximum + 1)".utf8), "the newest is kept")
@@ -120,7 +114,7 @@ struct ResponseCacheTests {
         let place = TemporaryFolder()
         let folder = place.fresh()
         let cache = try ResponseCache(folder: folder, limits: .of(bytes: 1_000))
-        let get = exchange(with: cache) { _, _ in
+        let get = CachedExchange(cache, clock) { _, _ in
             .scripted(200, .fresh, body: Data(count: 650))
         }
         for path in ["1", "2"] { _ = try await get(path) }

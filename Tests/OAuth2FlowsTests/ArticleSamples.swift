@@ -1,5 +1,4 @@
 #if canImport(CryptoKit) || Crypto
-import AuthInterface
 import Foundation
 import NetworkCore
 import OAuth2Flows

@@ -15,13 +15,9 @@ import Testing
 /// Clients with a private key (RFC 7523), over real sockets. The server checks each assertion.
 @Suite(.timeLimit(.minutes(10))) struct ClientAssertionTests {
     /// A key in memory, which can be locked.
-    private final class ClientKey: SigningKey {
+    private struct ClientKey: SigningKey {
         private let key = P256.Signing.PrivateKey()
-        private let onSign: @Sendable () throws -> Void
-
-        init(onSign: @escaping @Sendable () throws -> Void = {}) {
-            self.onSign = onSign
-        }
+        var onSign: @Sendable () throws -> Void = {}
 
         var algorithm: SigningAlgorithm { .es256 }
 
@@ -147,8 +143,8 @@ import Testing
 
         // The skew that is stored with a session that is bound to a key.
         let keys = FailingKeys()
-        var (bound, request) = (provider.handler(client(key, provider)), TokenRefreshRequest.fixture)
-        bound.prover = DPoPProver(keys: keys, clock: clock)
+        let bound = provider.handler(client(key, provider), prover: DPoPProver(keys: keys, clock: clock))
+        var request = TokenRefreshRequest.fixture
         let nonce = ProofNonce(value: nil, date: clock.date, clockSkew: 784_111_777 - 1_800_000_000)
         request.binding = TokenBinding(
             thumbprint: try await keys.makeKeptKey(), nonces: ["as \(provider.issuer)": nonce])
@@ -212,8 +208,7 @@ import Testing
             .json(LoopbackProvider.tokens.replacingOccurrences(of: "Bearer", with: "DPoP"))
         }
         let (key, keys) = (ClientKey(), FailingKeys())
-        var handler = provider.handler(client(key, provider))
-        handler.prover = DPoPProver(keys: keys, clock: clock)
+        let handler = provider.handler(client(key, provider), prover: DPoPProver(keys: keys, clock: clock))
         var (request, permit) = refresh()
         let thumbprint = isSame ? key.publicKey.thumbprint : try await keys.makeKeptKey()
         request.binding = TokenBinding(thumbprint: thumbprint)

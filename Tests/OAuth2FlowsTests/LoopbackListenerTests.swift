@@ -23,8 +23,7 @@ import Testing
         let browser = Gate()
         defer { browser.open() }
         let userAgent = LoopbackUserAgent(path: path) { page in
-            let items = URLComponents(url: page, resolvingAgainstBaseURL: false)?.queryItems
-            let uri = try #require(items?.first { $0.name == "redirect_uri" }?.value.flatMap { URL(string: $0) })
+            let uri = try #require(page.values(of: "redirect_uri").first.flatMap { URL(string: $0) })
             let connection = try ClientConnection(port: UInt16(try #require(uri.port)))
             let target = uri.path.isEmpty ? "/" : uri.path
             connection.write("GET \(target)?code=fixture-code&state=fixture-state HTTP/1.1\r\n\r\n")

@@ -36,12 +36,14 @@ extension AuthorizationServer {
 
     /// A handler. It revokes tokens where it is said what that ends.
     func handler(
-        _ client: OAuth2Client = .fixture, revocationAffectsSessionOnly: Bool? = nil
+        _ client: OAuth2Client = .fixture, prover: DPoPProver? = nil, revocationAffectsSessionOnly: Bool? = nil
     ) -> OAuth2TokenRefreshHandler {
-        OAuth2TokenRefreshHandler(
+        var handler = OAuth2TokenRefreshHandler(
             tokenEndpoint: description.tokenEndpoint,
             revocationEndpoint: revocationAffectsSessionOnly.flatMap { _ in description.revocationEndpoint },
             client: client, network: network, revocationAffectsSessionOnly: revocationAffectsSessionOnly ?? false)
+        handler.prover = prover
+        return handler
     }
 
     func deviceSignIn(as client: OAuth2Client = .fixture, scope: String? = nil) -> OAuth2DeviceSignIn {
@@ -51,11 +53,14 @@ extension AuthorizationServer {
 
     #if canImport(CryptoKit) || Crypto
     func codeSignIn(
-        as client: OAuth2Client = .fixture, scope: String? = nil, _ change: (inout OAuth2Server) -> Void = { _ in }
+        as client: OAuth2Client = .fixture, scope: String? = nil, prover: DPoPProver? = nil,
+        _ change: (inout OAuth2Server) -> Void = { _ in }
     ) -> OAuth2CodeSignIn {
         var server = description
         change(&server)
-        return OAuth2CodeSignIn(server: server, client: client, network: network, scope: scope)
+        var signIn = OAuth2CodeSignIn(server: server, client: client, network: network, scope: scope)
+        signIn.prover = prover
+        return signIn
     }
     #endif
 }

@@ -184,31 +184,17 @@ import Testing
         "<html>invalid_grant</html>", "  <!DOCTYPE html>",
     ]
 
-    static func error(after response: StubResponse) async -> TokenRefreshError? {
-        let client = OAuth2Client.basic(id: "fixture-client", secret: "fixture-secret")
-        return await OAuth2TokenRefreshHandler(StubTransport(.post("oauth2/token") ~> response), as: client)
-            .refreshError()
-    }
+    static let refusals = [#"{"error":"invalid_grant"}"#, #"{"code":400,"error":"invalid_grant"}"#]
 
-    @Test(arguments: RefusalCases.statuses)
-    func `invalid_grant ends the session with 400, 401 and 403 only`(_ status: Int) async throws {
-        for body in [#"{"error":"invalid_grant"}"#, #"{"code":400,"error":"invalid_grant"}"#] {
-            for type in RefusalCases.mediaTypes {
-                let error = await Self.error(after: .body(body, status: status, type: type))
-                #expect(error?.code == ([400, 401, 403].contains(status) ? .rejected : .unavailable))
-                #expect(error?.status == status)
-                if error?.code == .rejected { #expect(error?.serverCode == "invalid_grant") }
-            }
-        }
-    }
-
-    @Test(arguments: otherBodies)
-    func `no other body ends the session, or is ambiguous`(_ body: String) async throws {
+    /// No other body ends it, or is ambiguous.
+    @Test(arguments: refusals + otherBodies)
+    func `invalid_grant ends the session with 400, 401 and 403 only`(_ body: String) async throws {
         for status in RefusalCases.statuses {
+            let isRejected = Self.refusals.contains(body) && [400, 401, 403].contains(status)
             for type in RefusalCases.mediaTypes {
-                let error = await Self.error(after: .body(body, status: status, type: type))
-                #expect(error?.code == .unavailable, "\(status) \(type ?? "no type")")
-                #expect(error?.status == status)
+                let error = await ProviderRefusalTests.error(after: .body(body, status: status, type: type))
+                #expect(error?.code == (isRejected ? .rejected : .unavailable), "\(status) \(type ?? "no type")")
+                #expect(error?.status == status && (!isRejected || error?.serverCode == "invalid_grant"))
             }
         }
     }
@@ -216,7 +202,8 @@ import Testing
     @Test func `a refused client is reported as a wrong configuration`() async throws {
         let responses: [StubResponse] = [.text(#"{"error":"invalid_client"}"#, status: 401), .status(401)]
         for response in responses {
-            #expect(await Self.error(after: response)?.reason?.contains("identifier and secret") == true)
+            #expect(
+                await ProviderRefusalTests.error(after: response)?.reason?.contains("identifier and secret") == true)
         }
     }
 }

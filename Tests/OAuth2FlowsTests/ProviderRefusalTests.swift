@@ -44,7 +44,7 @@ import Testing
         return handler
     }
 
-    static func error(after response: StubResponse, _ rules: [RefreshRefusalRule]) async -> TokenRefreshError? {
+    static func error(after response: StubResponse, _ rules: [RefreshRefusalRule] = []) async -> TokenRefreshError? {
         await handler(of: response, rules).refreshError()
     }
 

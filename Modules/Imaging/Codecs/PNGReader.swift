@@ -18,7 +18,7 @@ struct PNGReader: ~Copyable {
     private static let maximumMemory = 128 << 20
 
     static func decode(_ data: Data, header: ImageHeader, covering needed: PixelSize) throws(ImagingError) -> Bitmap {
-        try data.withBytes { bytes throws(ImagingError) in
+        try data.bytes.withUnsafeBytes { bytes throws(ImagingError) in
             var reader = try PNGReader(bytes, size: header.size)
             let fits = needed.width <= header.size.width && needed.height <= header.size.height
             return try reader.picture(reducedTo: fits ? needed : header.size)
@@ -53,9 +53,10 @@ struct PNGReader: ~Copyable {
 
     private mutating func picture(reducedTo target: PixelSize) throws(ImagingError) -> Bitmap {
         var resampler = AreaResampler(source: size, target: target)
+        // Cleared by one call: a debug build inlines none.
         var pixels = [UInt8](unsafeUninitializedCapacity: target.pixelCount * 3) { bytes, count in
             count = bytes.count
-            UnsafeMutableRawBufferPointer(bytes).clear()
+            if let start = bytes.baseAddress { memset(start, 0, count) }
         }
         for pass in 1...rows.pointee.passes {
             for y in 0..<size.height {

@@ -70,7 +70,7 @@ package struct TurboJPEGCodec: ImageCodec {
         _ data: Data, _ structure: JPEGStructure, _ header: ImageHeader, covering needed: PixelSize
     ) throws(ImagingError) -> Bitmap {
         let decoder = try TurboJPEGHandle(tjInitDecompress(), .decodingFailed)
-        return try data.withBytes { raw throws(ImagingError) in
+        return try data.bytes.withUnsafeBytes { raw throws(ImagingError) in
             let bytes = raw.bindMemory(to: UInt8.self)
             let inks = try usesInks(bytes, decoder: decoder, header: header)
             let size = Self.scaled(header.size, covering: needed)
@@ -89,8 +89,25 @@ package struct TurboJPEGCodec: ImageCodec {
                 throw decoder.failure(header.size)
             }
             guard inks else { return Bitmap(size: size, filled: pixels, colorProfile: structure.colorProfile) }
-            let converted = InkConversion(inverted: structure.isAdobe).rgb(pixels)
+            let converted = Self.rgb(ofInks: pixels, areInverted: structure.isAdobe)
             return Bitmap(size: size, filled: converted, colorProfile: nil)
+        }
+    }
+
+    /// Converts CMYK to RGB without a colour profile: four samples for each pixel to three. Inverted, 255 means no ink:
+    /// Adobe's programs store it so and add a segment to the file, and other encoders that add the segment do the same.
+    private static func rgb(ofInks inks: [UInt8], areInverted: Bool) -> [UInt8] {
+        func light(_ ink: UInt8) -> Int { areInverted ? Int(ink) : 255 - Int(ink) }
+        return [UInt8](unsafeUninitializedCapacity: inks.count / 4 * 3) { buffer, count in
+            count = inks.count / 4 * 3
+            inks.withUnsafeBufferPointer { inks in
+                for pixel in 0..<inks.count / 4 {
+                    let black = light(inks[pixel * 4 + 3])
+                    for channel in 0..<3 {
+                        buffer[pixel * 3 + channel] = UInt8((light(inks[pixel * 4 + channel]) * black + 127) / 255)
+                    }
+                }
+            }
         }
     }
 

@@ -74,7 +74,11 @@ public struct JSONLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
         public mutating func next() async throws -> Value? {
             do {
                 while true {
-                    if let line = try splitter.next() { return try await JSONLines.decode(line, source.coding) }
+                    while let line = try splitter.next() {
+                        // Lines without a visible character are no values.
+                        guard line.contains(where: { $0 > 0x20 }) else { continue }
+                        return try await JSONLines.decode(Data(line), source.coding)
+                    }
                     guard !isEnded else { return nil }
                     try await readOn()
                 }

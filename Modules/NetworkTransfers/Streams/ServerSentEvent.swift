@@ -46,56 +46,35 @@ struct ServerSentEventParser {
     /// The pause before a reconnection that the server asked for.
     private(set) var retry: Duration?
 
-    private let limit: Int
-    /// The bytes of the last piece that were not read.
-    private var unread: ArraySlice<UInt8> = []
-    /// The line that the pieces so far did not end.
-    private var line: [UInt8] = []
-    private var isFirstLine = true
-    private var endedWithCR = false
+    /// The lines of data of the event so far count for the limit.
+    private var lines: LineSplitter
 
     /// The id, type and data of the event so far. `nil`: no line had one, or the type is empty.
     private var (id, type, data): (String?, String?, String?)
-    /// The bytes of the lines of data so far, as they were sent.
-    private var dataCount = 0
 
     init(lastEventID: String = "", limit: Int) {
         self.lastEventID = lastEventID
-        self.limit = limit
+        lines = LineSplitter(limit: limit, of: "an event", endsAtCR: true)
     }
 
     /// Takes the next piece, when ``next()`` has found all events of the one before.
-    mutating func take(_ piece: Data) { unread = Array(piece)[...] }
+    mutating func take(_ piece: Data) { lines.take(piece) }
 
     /// Finds the next event that the pieces so far complete. Returns the event. `nil`: it needs another piece.
     ///
     /// - Throws: `NetworkError` with code `responseTooLarge`, each time from then on: the event is over the limit.
     mutating func next() throws -> ServerSentEvent? {
-        while let first = unread.first {
-            if endedWithCR, first == Self.lf { unread.removeFirst() }
-            endedWithCR = false
-            let part = unread.prefix { $0 != Self.lf && $0 != Self.cr }
-            guard dataCount + line.count + part.count <= limit else {
-                throw NetworkError(.responseTooLarge, reason: "an event has more than \(limit) bytes")
+        while let line = try lines.next() {
+            guard line.isEmpty else {
+                readField(line)
+                continue
             }
-            line += part
-            unread = unread[part.endIndex...]
-            guard let end = unread.popFirst() else { return nil }
-            endedWithCR = end == Self.cr
-            defer { line.removeAll(keepingCapacity: true) }
-            if let event = readLine() { return event }
+            if let event = endEvent() { return event }
         }
         return nil
     }
 
-    /// Reads the line. Returns the event that it completes.
-    private mutating func readLine() -> ServerSentEvent? {
-        var line = line[...]
-        if isFirstLine {
-            isFirstLine = false
-            if line.starts(with: "\u{FEFF}".utf8) { line = line.dropFirst(3) }
-        }
-        guard !line.isEmpty else { return endEvent() }
+    private mutating func readField(_ line: [UInt8]) {
         let name = line.prefix { $0 != UInt8(ascii: ":") }
         var value = line.dropFirst(name.count + 1)
         // One space before the value does not belong to it.
@@ -106,7 +85,7 @@ struct ServerSentEventParser {
         case "event":
             type = text.isEmpty ? nil : text
         case "data":
-            dataCount += value.count + 1
+            lines.bytesBefore += value.count + 1
             if data == nil { data = text } else { data?.append("\n" + text) }
         case "id" where !value.contains(0):
             id = text
@@ -116,18 +95,15 @@ struct ServerSentEventParser {
         default:
             break
         }
-        return nil
     }
 
     private mutating func endEvent() -> ServerSentEvent? {
         if let id = id.take() { lastEventID = id }
         let type = type.take()
-        dataCount = 0
+        lines.bytesBefore = 0
         guard let data = data.take() else { return nil }
         return ServerSentEvent(id: lastEventID, type: type ?? "message", data: data)
     }
 
-    private static let lf = UInt8(ascii: "\n")
-    private static let cr = UInt8(ascii: "\r")
     private static let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
 }

@@ -1,4 +1,3 @@
-import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 public import NetworkCore

@@ -28,7 +28,7 @@ extension OAuth2Client {
             } catch let error as NetworkError {
                 let code = error.codeOfRefusedSignature
                 let isNewTime = code.flatMap { times[$0] ?? nil }?.differs(from: error) ?? false
-                noting(error, isNewTime: isNewTime)
+                note(error, isNewTime: isNewTime)
                 if let head = error.response {
                     key?.note(head, from: endpoint, sentAt: isNewTime ? nil : proofTime?.uptime)
                 }
@@ -40,13 +40,13 @@ extension OAuth2Client {
         }
     }
 
-    /// Sends a call that is made anew for a repetition.
+    /// Sends a form, whose call is made anew for a repetition.
     func send<Value: Sendable>(
-        to endpoint: URL, with key: DPoPTokenCall? = nil, over network: any UnauthenticatedNetworkService,
-        _ make: () async throws -> Endpoint<Value>
+        _ parameters: QueryItems, to endpoint: URL, namesClient: Bool = false, with key: DPoPTokenCall? = nil,
+        over network: any UnauthenticatedNetworkService, make: (RequestBody) -> Endpoint<Value>
     ) async throws -> Value {
         try await perform(at: endpoint, with: key) { proof in
-            var call = try await make()
+            var call = try await self.call(parameters, namesClient: namesClient, make: make)
             if let proof { call = call.header("DPoP", proof) }
             return try await network.send(call.map { ($0, $1) })
         }

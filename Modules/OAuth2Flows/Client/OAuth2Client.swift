@@ -105,9 +105,6 @@ public struct OAuth2Client: Sendable, Hashable {
         }
     }
 
-    /// Whether a call waits for a signature.
-    var signsCalls: Bool { keyThumbprint != nil }
-
     /// The thumbprint of the client's key; `nil`: it has none.
     var keyThumbprint: String? { assertion?.thumbprint }
 
@@ -120,12 +117,10 @@ public struct OAuth2Client: Sendable, Hashable {
     func suppose(_ time: SignedTime?) { assertion?.suppose(time) }
 
     /// Notes the server's clock where a call has failed: a wrong date of an assertion can be the reason, and is where
-    /// the refusal shows a new time. Returns the error.
-    @discardableResult
-    func noting(_ error: NetworkError, isNewTime: Bool = false) -> NetworkError {
+    /// the refusal shows a new time.
+    func note(_ error: NetworkError, isNewTime: Bool = false) {
         let elapsed = isNewTime ? .zero : error.elapsed ?? .zero
         if let assertion { assertion.note(error.response?.serverDate, sentAt: assertion.uptime - elapsed) }
-        return error
     }
 
     /// The texts that no error may hold: the secret, and the HTTP Basic credential made of it.

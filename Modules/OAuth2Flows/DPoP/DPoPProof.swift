@@ -33,11 +33,7 @@ struct DPoPProof: Sendable {
     /// What is signed (RFC 7515 §5.1). No part of it needs an escape: ``DPoPNonceTable`` keeps no nonce with a
     /// quotation mark or a backslash, and neither methods nor encoded URLs have one.
     private func signingInput(_ key: JSONWebKey, _ algorithm: SigningAlgorithm) -> String {
-        let order = ["kty", "x", "y", "crv", "n", "e"]
-        let members = key.members.sorted { first, second in
-            (order.firstIndex(of: first.name) ?? 0) < (order.firstIndex(of: second.name) ?? 0)
-        }
-        let jwk = Self.object(members.map { ($0.name, "\"\($0.value)\"") })
+        let jwk = Self.object(key.members.map { ($0.name, "\"\($0.value)\"") })
         let header = Self.object([("typ", "\"dpop+jwt\""), ("alg", "\"\(algorithm)\""), ("jwk", jwk)])
         var claims = [
             ("jti", "\"\(identifier)\""), ("htm", "\"\(method)\""), ("htu", "\"\(target)\""),

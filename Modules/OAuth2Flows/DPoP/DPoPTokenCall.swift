@@ -14,6 +14,27 @@ struct DPoPTokenCall: Sendable {
         thumbprint = key.publicKey.thumbprint
     }
 
+    /// Finds the key to which tokens are bound. `nil`: they are bound to none.
+    ///
+    /// - Throws: ``OAuth2SignInError`` with code `unavailable` without a prover, which is set in `owner`, and when the
+    ///   key cannot be read now; `SigningKeyError` when it no longer exists.
+    static func key(
+        of binding: TokenBinding?, _ prover: DPoPProver?, setIn owner: String
+    ) async throws -> DPoPTokenCall? {
+        guard let binding else { return nil }
+        guard let prover else {
+            // Without a proof the server refuses the tokens, and may take them for stolen.
+            throw OAuth2SignInError(
+                .unavailable, reason: "the tokens are bound to a key; set the prover of the \(owner)")
+        }
+        do {
+            return DPoPTokenCall(prover, try await prover.key(of: binding))
+        } catch let error as TokenStoreError {
+            throw OAuth2SignInError(
+                .unavailable, reason: "the key of the session cannot be read now: \(error)", cause: error)
+        }
+    }
+
     /// What the tokens of the session are bound to, with the nonces as they are now.
     var binding: TokenBinding { prover.binding(thumbprint) }
 

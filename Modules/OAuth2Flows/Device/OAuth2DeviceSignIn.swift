@@ -77,9 +77,7 @@ public struct OAuth2DeviceSignIn: Sendable {
         parameters.append(target)
         let code: OAuth2DeviceCode
         do {
-            code = try await client.send(to: endpoint, over: network) { [parameters] in
-                try await client.call(parameters) { .post(.url(endpoint), body: $0) }
-            }
+            code = try await client.send(parameters, to: endpoint, over: network) { .post(.url(endpoint), body: $0) }
         } catch let error as NetworkError {
             throw OAuth2SignInError(error, without: client.secrets)
         }
@@ -150,11 +148,8 @@ public struct OAuth2DeviceSignIn: Sendable {
             "grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": code.deviceCode,
         ]
         parameters.append(target)
-        return try await client.send(to: server.tokenEndpoint, with: key, over: network) { [parameters] in
-            let plain: Endpoint<OAuth2TokenResponse> = try await client.call(parameters) {
-                .post(.url(server.tokenEndpoint), body: $0)
-            }
-            return plain.map { response, head in response.issued(at: head.serverDate) }.format(.json)
+        return try await client.send(parameters, to: server.tokenEndpoint, with: key, over: network) {
+            .tokens(at: server.tokenEndpoint, $0)
         }
     }
 }

@@ -73,12 +73,12 @@ public struct IDTokenValidator: Sendable {
         }
         var isKnown = false
         // A newer key may have the identifier of an older one, or the token names none.
-        let isSigned: Bool? = try await keys.first(on: clock) { keys in
+        let isSigned = try await keys.haveKeys(on: clock) { keys in
             let candidates = keys.candidates(for: token)
             isKnown = !candidates.isEmpty
-            return token.isSigned(by: candidates) ? true : nil
+            return token.isSigned(by: candidates)
         }
-        guard isSigned == nil else { return }
+        guard !isSigned else { return }
         throw isKnown
             ? IDTokenError(.invalidSignature, reason: "it is not signed by the server's key")
             : IDTokenError(.unknownKey, reason: "the server has no key of its kid for \(token.algorithm.rawValue)")

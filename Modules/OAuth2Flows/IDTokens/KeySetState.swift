@@ -39,17 +39,12 @@ struct KeySetState: Sendable {
         (self.maximumAge, self.minimumPause) = (maximumAge, minimumPause)
     }
 
-    /// The keys for a check.
-    func keys(at now: Duration) -> Action {
-        guard let fetched, now - fetched.at < maximumAge else { return .fetch }
-        return .use(fetched.keys, version: fetched.version)
-    }
-
-    /// Other keys for a token that none of a version fits.
-    func keys(after version: Int, at now: Duration) -> Action {
+    /// The keys for a check, or other ones for a token that none of a version fits.
+    func keys(after version: Int? = nil, at now: Duration) -> Action {
         guard let fetched else { return .fetch }
-        if fetched.version != version { return .use(fetched.keys, version: fetched.version) }
-        return now - fetched.at < minimumPause ? .none : .fetch
+        if fetched.version == version { return now - fetched.at < minimumPause ? .none : .fetch }
+        guard version != nil || now - fetched.at < maximumAge else { return .fetch }
+        return .use(fetched.keys, version: fetched.version)
     }
 
     /// Keys have arrived, of a call that was sent at an instant.

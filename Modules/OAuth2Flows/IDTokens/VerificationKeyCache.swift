@@ -19,29 +19,25 @@ final class VerificationKeyCache: Sendable {
         state = Locked(State(rule: rule))
     }
 
-    /// Finds keys that fit a token, and returns what the token makes of them. Where they do not fit, newer ones may;
-    /// `nil` if the newest do not.
+    /// Whether keys fit a token. Where those that are here do not, newer ones may.
     ///
     /// - Throws: ``IDTokenError`` with code `keysUnavailable`; `CancellationError`.
-    func first<Found>(on clock: any TimeSource, where fits: (VerificationKeySet) -> Found?) async throws -> Found? {
+    func haveKeys(on clock: any TimeSource, where fit: (VerificationKeySet) -> Bool) async throws -> Bool {
         var version: Int?
         var hasFetched = false
         while true {
-            let action = state.withLock { state in
-                version.map { state.rule.keys(after: $0, at: clock.uptime) } ?? state.rule.keys(at: clock.uptime)
-            }
-            switch action {
+            switch state.withLock({ $0.rule.keys(after: version, at: clock.uptime) }) {
             case .use(let keys, let newVersion):
-                if let found = fits(keys) { return found }
-                guard !hasFetched else { return nil }
+                if fit(keys) { return true }
+                guard !hasFetched else { return false }
                 version = newVersion
             case .fetch:
-                guard !hasFetched else { return nil }
+                guard !hasFetched else { return false }
                 try await fetch(on: clock)
                 // What has just been fetched counts, however old it may be.
                 (hasFetched, version) = (true, version ?? 0)
             case .none:
-                return nil
+                return false
             }
         }
     }

@@ -14,21 +14,20 @@ extension OAuth2TokenRefreshHandler {
     /// The key to which the tokens are bound, with a nonce of the server. `nil`: they are bound to none.
     func key(for request: TokenRefreshRequest) async throws -> DPoPTokenCall? {
         guard let binding = request.binding else { return nil }
-        guard let prover else {
-            // Without a proof the server refuses the refresh token, and may take it for stolen.
-            throw TokenRefreshError(
-                .unavailable, reason: "the tokens are bound to a key; set the prover of the refresh handler")
-        }
-        // G28. Until the key is read and a nonce is there, no byte of the call is written.
-        request.startPermit?.adopt()
         guard binding.thumbprint != client.keyThumbprint else {
             // The session's key is deleted when the session ends, and the client would lose its own.
             throw TokenRefreshError(
                 .unavailable, reason: "the client's key is the key of the session (DPoP); give the client another key")
         }
-        let key = try await tokenCall(prover, binding)
-        if prover.needsNonce(of: tokenEndpoint, binding.thumbprint) { try await fetchNonce(key) }
-        return key
+        do {
+            let key = try await DPoPTokenCall.key(of: binding, prover, setIn: "refresh handler")
+            if let key, key.prover.needsNonce(of: tokenEndpoint, binding.thumbprint) { try await fetchNonce(key) }
+            return key
+        } catch let error as SigningKeyError {
+            // Another process may have it: its folder may not be mounted here. The user has a door, and nothing ends.
+            throw TokenRefreshError(
+                .userActionRequired, reason: error.description, stepUp: StepUpChallenge(.key), cause: error)
+        }
     }
 
     /// Makes the call, and once more where the server wants another proof or assertion: the same attempt, with the same
@@ -42,10 +41,7 @@ extension OAuth2TokenRefreshHandler {
                     throw TokenRefreshError(.unavailable, reason: "too late for another proof", status: 400)
                 }
             } _: { proof in
-                guard proof == nil || request.startPermit?.handOver() ?? true else {
-                    throw TokenRefreshError(.unavailable, reason: "too late for a call")
-                }
-                return try await exchange(request, proof: proof)
+                try await exchange(request, proof: proof)
             }
         } catch let error as NetworkError {
             let secrets = secrets(of: request)
@@ -55,38 +51,23 @@ extension OAuth2TokenRefreshHandler {
         }
     }
 
-    private func tokenCall(_ prover: DPoPProver, _ binding: TokenBinding) async throws -> DPoPTokenCall {
-        do {
-            return DPoPTokenCall(prover, try await prover.key(of: binding))
-        } catch let error as SigningKeyError {
-            // Another process may have it: its folder may not be mounted here. The user has a door, and nothing ends.
-            throw TokenRefreshError(
-                .userActionRequired, reason: error.description, stepUp: StepUpChallenge(.key), cause: error)
-        } catch let error as TokenStoreError {
-            throw TokenRefreshError(
-                .unavailable, reason: "the key of the session cannot be read now: \(error)", cause: error)
-        }
-    }
-
     /// Fetches a nonce by a refresh without a refresh token, which has nothing to spend and which the server refuses.
     /// It throws when there is no response of the server: a call that spends a token would fail too.
     private func fetchNonce(_ key: DPoPTokenCall) async throws {
         do {
-            let plain: Endpoint<Void> = try await client.call(["grant_type": "refresh_token"]) {
-                .post(.url(tokenEndpoint), body: $0)
+            let probe = try await client.call(["grant_type": "refresh_token"]) {
+                Endpoint<Void>.post(.url(tokenEndpoint), body: $0)
             }
-            let probe = plain.allowingLateResponse().timeout(Self.nonceLimit).deadline(Self.nonceLimit)
+            .allowingLateResponse().timeout(Self.nonceLimit).deadline(Self.nonceLimit)
             let sent = key.time(at: tokenEndpoint).uptime
             // Without the old nonce: a server that wants nonces responds with a new one.
             let proof = try await key.proof(at: tokenEndpoint, hasNonce: false)
             do {
                 try await network.send(probe.header("DPoP", proof))
             } catch let error as NetworkError where error.isRefusalOfTheCall && (error.status ?? 500) < 429 {
-                let head = client.noting(error).response
-                if let head { key.note(head, from: tokenEndpoint, sentAt: sent) }
+                client.note(error)
+                if let head = error.response { key.note(head, from: tokenEndpoint, sentAt: sent) }
             }
-        } catch let error as OAuth2SignInError {
-            throw TokenRefreshError(.unavailable, reason: error.reason, cause: error)
         } catch let error as NetworkError {
             // No status: nothing was exchanged, and no response to a refresh is lost.
             let cause = TokenRefreshError(.unavailable, error.withoutQuoting(client.secrets))

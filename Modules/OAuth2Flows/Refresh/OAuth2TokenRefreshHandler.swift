@@ -77,53 +77,45 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
     ///
     /// - Throws: `TokenRefreshError`; its status is `nil` when no whole response arrived. `CancellationError`.
     public func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
-        try await fetchKeys(for: request)
-        let key = try await key(for: request)
-        var result = try await perform(request, with: key)
-        result.binding = key?.binding
-        return result
+        // G28: until all that the call needs is here, no byte of it is written.
+        request.startPermit?.adopt()
+        #if canImport(CryptoKit) || Crypto
+        // Rule 12: nothing is waited for once the refresh token is spent, so the keys are fetched before, or are late.
+        if let idTokens, idTokens.needsKeys { await idTokens.fetchKeys() }
+        #endif
+        do {
+            let key = try await key(for: request)
+            var result = try await perform(request, with: key)
+            result.binding = key?.binding
+            return result
+        } catch let error as OAuth2SignInError {
+            // The key of the client or of the session cannot be used now.
+            throw TokenRefreshError(.unavailable, reason: error.reason, cause: error)
+        }
     }
 
-    /// Makes the call, with a proof of the key to which the tokens are bound.
+    /// Makes the call, once the client's key has signed it, with a proof of the key to which the tokens are bound.
     ///
-    /// - Throws: `NetworkError`, with secrets of the call; `TokenRefreshError` for a response without a usable token.
+    /// - Throws: `NetworkError`, with secrets of the call; ``OAuth2SignInError`` when the client's key cannot be used
+    ///   now; `TokenRefreshError` when it is too late, and for a response without a usable token.
     func exchange(
-        _ request: TokenRefreshRequest, proof: String? = nil
+        _ request: TokenRefreshRequest, proof: String?
     ) async throws -> (TokenRefreshResult, HTTPResponseHead) {
         var parameters = grant ?? ["grant_type": "refresh_token", "refresh_token": request.refreshToken]
         parameters.append(target)
-        let plain: Endpoint<OAuth2TokenResponse> = try await call(parameters, for: request) {
-            .post(.url(tokenEndpoint), body: $0)
-        }
-        let call = plain.map { response, head in (response.issued(at: head.serverDate), head) }
-        var keyed = call.idempotencyKey(request.idempotencyKey, in: idempotencyKeyField)
+        var call = try await client.call(parameters) { Endpoint.tokens(at: tokenEndpoint, $0) }
+            .idempotencyKey(request.idempotencyKey, in: idempotencyKeyField)
             .allowingLateResponse(to: request)
-        if let proof { keyed = keyed.header("DPoP", proof) }
-        let (response, head) = try await network.send(keyed.format(.json))
+        if let proof { call = call.header("DPoP", proof) }
+        guard request.startPermit?.handOver() ?? true else {
+            throw TokenRefreshError(
+                .unavailable,
+                reason: "too late for a call: the keys of id tokens, the client's key or a proof took too long")
+        }
+        let (response, head) = try await network.send(call.map { ($0, $1) })
         var tokens = try response.usable(after: request, of: client, status: head.status)
         noteSubject(of: response, in: &tokens)
         return (tokens, head)
-    }
-
-    /// Rule 12: nothing is waited for once the refresh token is spent. The call waits for the keys of id tokens, or
-    /// until they are late.
-    private func fetchKeys(for request: TokenRefreshRequest) async throws {
-        #if canImport(CryptoKit) || Crypto
-        guard let idTokens, idTokens.needsKeys else { return }
-        try await beforeCall(for: request, "the keys of id tokens") { await idTokens.fetchKeys() }
-        #endif
-    }
-
-    /// Does what a call needs. Until it is done, no byte of the call is written (G28).
-    private func beforeCall<Value>(
-        for request: TokenRefreshRequest, _ what: String, _ prepare: () async throws -> Value
-    ) async throws -> Value {
-        request.startPermit?.adopt()
-        let value = try await prepare()
-        guard request.startPermit?.handOver() ?? true else {
-            throw TokenRefreshError(.unavailable, reason: "too late for a call: \(what) took too long")
-        }
-        return value
     }
 
     /// Whose tokens came, where an id token says so.
@@ -142,20 +134,6 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
     /// The texts that no error of a refresh may hold.
     func secrets(of request: TokenRefreshRequest) -> [String?] {
         [request.refreshToken, request.accessToken, request.idempotencyKey] + client.secrets
-    }
-
-    /// Makes the call of a refresh, once the client's key has signed it. A key that cannot be used makes no call.
-    private func call<Response>(
-        _ parameters: QueryItems, for request: TokenRefreshRequest, make: (RequestBody) -> Endpoint<Response>
-    ) async throws -> Endpoint<Response> {
-        guard client.signsCalls else { return try await client.call(parameters, make: make) }
-        do {
-            return try await beforeCall(for: request, "the client's key") {
-                try await client.call(parameters, make: make)
-            }
-        } catch let error as OAuth2SignInError {
-            throw TokenRefreshError(.unavailable, reason: error.reason, cause: error)
-        }
     }
 
     /// The meaning of a failed token call, whose secrets were removed, for the session.
@@ -205,8 +183,8 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
             }
         do {
             // RFC 7009 §2.2: the status says it, and the body does not count.
-            let _: HTTPResponse = try await client.send(to: revocationEndpoint, over: network) {
-                try await client.call(parameters) { .request(.post, .url(revocationEndpoint), body: $0) }
+            _ = try await client.send(parameters, to: revocationEndpoint, over: network) {
+                Endpoint.request(.post, .url(revocationEndpoint), body: $0)
             }
         } catch let error as NetworkError {
             throw error.withoutQuoting([tokens.refreshToken, tokens.accessToken] + client.secrets)

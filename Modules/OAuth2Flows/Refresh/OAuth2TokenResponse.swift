@@ -2,10 +2,11 @@ import AuthInterface
 import NetworkCore
 
 import struct Foundation.Date
+import struct Foundation.URL
 
 /// A successful response of a token endpoint (RFC 6749 §5.1).
 struct OAuth2TokenResponse: Decodable, Sendable {
-    private var result: TokenRefreshResult
+    fileprivate var result: TokenRefreshResult
     private let type: String
 
     /// The id token (OpenID Connect Core §3.1.3.3), as it came. `nil`: there is none.
@@ -43,13 +44,6 @@ struct OAuth2TokenResponse: Decodable, Sendable {
 
     /// The instant of the response on the server's clock, where known.
     var serverDate: Date? { result.serverDate }
-
-    /// The same tokens with the instant of the response on the server's clock, from which their lifetime counts (G19).
-    func issued(at date: Date?) -> OAuth2TokenResponse {
-        var copy = self
-        copy.result.serverDate = date
-        return copy
-    }
 
     /// Whether the access token is of a type. A server may leave out which it is.
     private func isToken(of expected: OAuth2TokenUse, _ client: OAuth2Client) -> Bool {
@@ -94,6 +88,17 @@ struct OAuth2TokenResponse: Decodable, Sendable {
         var tokens = result
         tokens.binding = key?.binding
         return tokens
+    }
+}
+
+extension Endpoint<OAuth2TokenResponse> {
+    /// A call for tokens. Their lifetime counts from the instant of the response on the server's clock (G19).
+    static func tokens(at endpoint: URL, _ body: RequestBody) -> Self {
+        Self.post(.url(endpoint), body: body).map { response, head in
+            var response = response
+            response.result.serverDate = head.serverDate
+            return response
+        }
     }
 }
 

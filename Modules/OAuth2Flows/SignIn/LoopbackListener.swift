@@ -20,8 +20,7 @@ final class LoopbackListener: Sendable {
 
     /// A connection that has not sent its first line yet.
     private struct Connection {
-        /// The position in the order of arrival.
-        let number: Int
+        let descriptor: Int32
         var line: [UInt8] = []
     }
 
@@ -87,23 +86,23 @@ final class LoopbackListener: Sendable {
     private func wait<Result>(
         within limit: Duration, _ refusal: (String) -> String?, _ accept: (String) -> Result?
     ) throws -> Result {
-        var connections: [Int32: Connection] = [:]
+        // In the order of their arrival.
+        var connections: [Connection] = []
         var lastRefusal: String?
-        var arrivals = 0
-        defer { connections.keys.forEach { _ = close($0) } }
+        defer { for connection in connections { close(connection.descriptor) } }
         let deadline = clock.uptime + limit
         while clock.uptime < deadline {
             if isCancelled.withLock({ $0 }) { throw CancellationError() }
             // The listening sockets are last: a request that has arrived is read before its connection can be closed.
             let descriptors = sockets.map(\.descriptor)
-            var polled = (connections.keys + descriptors).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            var polled = (connections.map(\.descriptor) + descriptors).map {
+                pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+            }
             guard poll(&polled, nfds_t(polled.count), Self.slice) > 0 else { continue }
             for ready in polled where ready.revents != 0 {
                 if descriptors.contains(ready.fd) {
-                    acceptConnection(from: ready.fd, &connections, number: arrivals)
-                    arrivals += 1
+                    acceptConnection(from: ready.fd, &connections)
                 } else if let line = readLine(ready.fd, &connections) {
-                    connections[ready.fd] = nil
                     let target = Self.target(of: line)
                     let result = target.flatMap(accept)
                     let code = result == nil ? target.flatMap(refusal) : nil
@@ -117,9 +116,7 @@ final class LoopbackListener: Sendable {
         throw OAuth2SignInError(.expired, reason: "the user did not sign in in time\(hint)")
     }
 
-    private func acceptConnection(
-        from descriptor: Int32, _ connections: inout [Int32: Connection], number: Int
-    ) {
+    private func acceptConnection(from descriptor: Int32, _ connections: inout [Connection]) {
         let connection = accept(descriptor, nil, nil)
         guard connection >= 0 else { return }
         guard fcntl(connection, F_SETFL, O_NONBLOCK) == 0 else {
@@ -127,29 +124,26 @@ final class LoopbackListener: Sendable {
             return
         }
         _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
-        connections[connection] = Connection(number: number)
-        guard connections.count > Self.maximumConnections,
-            let oldest = connections.min(by: { $0.value.number < $1.value.number })?.key
-        else { return }
-        connections[oldest] = nil
-        close(oldest)
+        connections.append(Connection(descriptor: connection))
+        if connections.count > Self.maximumConnections { close(connections.removeFirst().descriptor) }
     }
 
-    /// Reads what has arrived. Returns the first line once it is complete. The connection is closed at its end, or if
-    /// the line is too long.
-    private func readLine(_ connection: Int32, _ connections: inout [Int32: Connection]) -> String? {
+    /// Reads what has arrived. Returns the first line once it is complete, and takes its connection out. A connection is
+    /// closed at its end, or if the line is too long.
+    private func readLine(_ connection: Int32, _ connections: inout [Connection]) -> String? {
+        guard let index = connections.firstIndex(where: { $0.descriptor == connection }) else { return nil }
         var bytes = [UInt8](repeating: 0, count: 4_096)
         let count = read(connection, &bytes, bytes.count)
         if count < 0, errno == EAGAIN || errno == EINTR { return nil }
-        var line = connections[connection]?.line ?? []
-        guard count > 0, line.count + count <= Self.maximumLineLength else {
-            connections[connection] = nil
+        guard count > 0, connections[index].line.count + count <= Self.maximumLineLength else {
+            connections.remove(at: index)
             close(connection)
             return nil
         }
-        line += bytes[..<count]
-        connections[connection]?.line = line
+        connections[index].line += bytes[..<count]
+        let line = connections[index].line
         guard let end = line.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+        connections.remove(at: index)
         return String(decoding: line[..<end], as: UTF8.self)
     }
 

@@ -53,26 +53,12 @@ extension OAuth2CodeSignIn {
 
     private func key(of state: OAuth2SignInState) async throws -> DPoPTokenCall? {
         do {
-            return try await key(of: state.thumbprint.map { TokenBinding(thumbprint: $0) })
+            return try await DPoPTokenCall.key(
+                of: state.thumbprint.map { TokenBinding(thumbprint: $0) }, prover, setIn: "sign-in")
         } catch let error as SigningKeyError {
             throw OAuth2SignInError(
                 .unavailable, reason: "the key that begin made is not here: share its key store, or begin again",
                 cause: error)
-        }
-    }
-
-    /// The key to which tokens are bound. `nil`: none.
-    func key(of binding: TokenBinding?) async throws -> DPoPTokenCall? {
-        guard let binding else { return nil }
-        guard let prover else {
-            throw OAuth2SignInError(
-                .unavailable, reason: "the tokens are bound to a key; set the prover of the sign-in")
-        }
-        do {
-            return DPoPTokenCall(prover, try await prover.key(of: binding))
-        } catch let error as TokenStoreError {
-            throw OAuth2SignInError(
-                .unavailable, reason: "the key of the session cannot be read now: \(error)", cause: error)
         }
     }
 }

@@ -32,7 +32,7 @@ extension OAuth2CodeSignIn {
         for challenge: StepUpChallenge,
         with userAgent: any OAuth2UserAgent
     ) async throws -> IDToken? {
-        let key = try await key(of: session.token().binding)
+        let key = try await DPoPTokenCall.key(of: session.token().binding, prover, setIn: "sign-in")
         let (tokens, idToken) = try await asking(for: challenge).tokens(with: userAgent, key)
         guard tokens.bringsRefreshToken else {
             throw OAuth2SignInError(

@@ -147,16 +147,16 @@ public struct OAuth2CodeSignIn: Sendable {
     private func reference(to request: QueryItems, at endpoint: URL, _ key: DPoPTokenCall?) async throws -> String {
         let start = clock.uptime
         do {
-            let pushed: PushedRequest = try await client.send(to: endpoint, with: key, over: network) {
-                try await client.call(request, namesClient: true) { .post(.url(endpoint), body: $0) }
-            }
+            let pushed: PushedRequest = try await client.send(
+                request, to: endpoint, namesClient: true, with: key, over: network
+            ) { .post(.url(endpoint), body: $0) }
             // Counted from the sending of the call, so that a slow response is not taken for a fresh one.
             if let lifetime = pushed.lifetime, clock.uptime - start >= lifetime {
                 throw OAuth2SignInError(.expired, reason: "the reference to the request had expired when it arrived")
             }
             return pushed.reference
         } catch let error as NetworkError {
-            throw OAuth2SignInError(client.noting(error), without: client.secrets)
+            throw OAuth2SignInError(error, without: client.secrets)
         }
     }
 
@@ -171,14 +171,11 @@ public struct OAuth2CodeSignIn: Sendable {
         parameters.append(target)
         parameters.append(contentsOf: tokenParameters)
         do {
-            return try await client.send(to: server.tokenEndpoint, with: key, over: network) { [parameters] in
-                let plain: Endpoint<OAuth2TokenResponse> = try await client.call(parameters) {
-                    .post(.url(server.tokenEndpoint), body: $0)
-                }
-                return plain.map { response, head in response.issued(at: head.serverDate) }
+            return try await client.send(parameters, to: server.tokenEndpoint, with: key, over: network) {
+                .tokens(at: server.tokenEndpoint, $0)
             }
         } catch let error as NetworkError {
-            throw OAuth2SignInError(client.noting(error), without: [code, state.verifier] + client.secrets)
+            throw OAuth2SignInError(error, without: [code, state.verifier] + client.secrets)
         }
     }
 }

@@ -77,12 +77,9 @@ public struct OAuth2SignInPage: Sendable {
 
     /// The values of a parameter of a query.
     static func values(_ name: String, in url: URL) -> [String] {
-        let query = URLComponents(url: url, resolvingAgainstBaseURL: false)?.percentEncodedQuery ?? ""
-        return query.split(separator: "&").compactMap { pair in
-            let halves = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard halves.first?.removingPercentEncoding == name else { return nil }
-            let value = halves.count > 1 ? halves[1].replacingOccurrences(of: "+", with: " ") : ""
-            return value.removingPercentEncoding ?? ""
+        let items = URLComponents(url: url, resolvingAgainstBaseURL: false)?.percentEncodedQueryItems ?? []
+        return items.filter { $0.name.removingPercentEncoding == name }.map { item in
+            item.value?.replacingOccurrences(of: "+", with: " ").removingPercentEncoding ?? ""
         }
     }
 }

@@ -1,6 +1,5 @@
 #if canImport(CryptoKit) || Crypto
 import AuthInterface
-import Foundation
 
 /// The proof that the client that exchanges a code is the one that asked for it (RFC 7636), with the method S256.
 struct PKCE: Sendable {

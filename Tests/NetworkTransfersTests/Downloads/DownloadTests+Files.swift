@@ -1,4 +1,3 @@
-import AuthInterface
 import ContractTesting
 import Foundation
 import NetworkTestSupport
@@ -86,9 +85,7 @@ extension DownloadTests {
     }
 
     @Test func `a file that is kept is continued by the next call, of the same session only`() async throws {
-        let server = try servers.start { [content] request in
-            Self.part(content, from: Self.first(of: request), cutAfter: request["X-Cut"] == "1" ? 40_000 : nil)
-        }
+        let server = try cuttingServer { $0["X-Cut"] == "1" }
         let provider = ScriptedTokenProvider()
         let network = server.client.authenticated(by: provider)
         let cut = endpoint.header("X-Cut", "1")

@@ -75,11 +75,13 @@ struct DownloadTests {
         request["Range"].flatMap { Int($0.dropFirst("bytes=".count).dropLast()) } ?? 0
     }
 
-    /// A server that cuts the first response after 40,000 bytes, and sends the rest when it is asked for it.
-    func cuttingServer() throws -> LoopbackServer {
+    /// A server that sends the part that it is asked for. It cuts some responses after 40,000 bytes: without another
+    /// rule those from the start.
+    func cuttingServer(
+        where isCut: @escaping @Sendable (LoopbackServer.Request) -> Bool = { Self.first(of: $0) == 0 }
+    ) throws -> LoopbackServer {
         try servers.start { [content] request in
-            let first = Self.first(of: request)
-            return Self.part(content, from: first, cutAfter: first > 0 ? nil : 40_000)
+            Self.part(content, from: Self.first(of: request), cutAfter: isCut(request) ? 40_000 : nil)
         }
     }
 }

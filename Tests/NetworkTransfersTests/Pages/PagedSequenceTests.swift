@@ -14,9 +14,7 @@ struct PagedSequenceTests {
     let servers = LoopbackServers()
 
     func read<Item, Cursor>(_ pages: PagedSequence<Item, Cursor>) async throws -> [Item] {
-        var items: [Item] = []
-        for try await item in pages { items.append(item) }
-        return items
+        try await pages.reduce(into: []) { $0.append($1) }
     }
 
     static func page(_ items: String, next: String?) -> LoopbackServer.Action {

@@ -16,9 +16,7 @@ struct JSONLinesTests {
 
     func read(_ text: String, limit: Int = 1_000, type: String = "application/x-ndjson") async throws -> [Article] {
         let server = try servers.start { _ in .respond(200, headers: ["Content-Type": type], body: Data(text.utf8)) }
-        var articles: [Article] = []
-        for try await article in server.client.lines(export, maximumLineLength: limit) { articles.append(article) }
-        return articles
+        return try await server.client.lines(export, maximumLineLength: limit).reduce(into: []) { $0.append($1) }
     }
 
     @Test func `a path is read as an event stream and as JSON lines`() async throws {
@@ -28,13 +26,12 @@ struct JSONLinesTests {
             .any ~> .status(204),
             .any ~> .status(200, headers: ["Content-Type": "application/x-ndjson"], body: Data(line.utf8)))
         let client = NetworkClient(baseURL: baseURL, transport: transport)
-        var data: [String] = []
         var options = EventStreamOptions()
         options.backoff = Backoff(base: .zero, limit: .zero, floor: .zero)
-        for try await event in client.events("feed", query: ["since": 2], options: options) { data.append(event.data) }
-        var articles: [Article] = []
-        for try await article in client.lines("export", of: Article.self) { articles.append(article) }
-        #expect(data == ["1"] && articles == [Article(id: 1, title: "x")])
+        let events = client.events("feed", query: ["since": 2], options: options)
+        #expect(try await events.reduce(into: []) { $0.append($1.data) } == ["1"])
+        let articles = client.lines("export", of: Article.self)
+        #expect(try await articles.reduce(into: []) { $0.append($1) } == [Article(id: 1, title: "x")])
         #expect(transport.requests.first?.url?.absoluteString.hasSuffix("feed?since=2") == true)
     }
 
@@ -50,7 +47,7 @@ struct JSONLinesTests {
         #expect(await networkError { try await read(line) }?.code == .responseTooLarge)
         var splitter = LineSplitter(limit: 10)
         splitter.take(Data("1\n2\n\(line)3\n".utf8))
-        for number in ["1", "2"] { #expect(try splitter.next() == Data(number.utf8)) }
+        for number in ["1", "2"] { #expect(try splitter.next() == Array(number.utf8)) }
         for _ in 1...2 {
             let error = #expect(throws: NetworkError.self) { try splitter.next() }
             #expect(error?.code == .responseTooLarge)

@@ -1,4 +1,3 @@
-import AuthInterface
 import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
@@ -44,9 +43,7 @@ struct ServerSentEventsTests {
             while !Task.isCancelled { try await clock.advance(by: .seconds(300), whenAsleep: 1) }
         }
         defer { pauses.cancel() }
-        var read: [ServerSentEvent] = []
-        for try await event in events { read.append(event) }
-        return read
+        return try await events.reduce(into: []) { $0.append($1) }
     }
 
     @Test func `a stream reconnects with the id of the last whole event, and 204 ends it`() async throws {

@@ -4,7 +4,6 @@ import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
 import HandlerTesting
-import NetworkCore
 import OAuth2Flows
 import Storage
 import TestSupport
@@ -26,11 +25,7 @@ struct BoundSession {
         server.bind(to: thumbprint)
     }
 
-    var handler: OAuth2TokenRefreshHandler {
-        var handler = server.handler()
-        handler.prover = prover
-        return handler
-    }
+    var handler: OAuth2TokenRefreshHandler { server.handler(prover: prover) }
 
     /// The refresh of the current tokens.
     func request(nonces: [String: ProofNonce] = [:], _ permit: StartPermit? = nil) -> TokenRefreshRequest {

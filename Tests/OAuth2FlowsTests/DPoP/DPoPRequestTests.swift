@@ -5,7 +5,6 @@ import ContractTesting
 import Foundation
 import NetworkCore
 import NetworkURLSession
-import OAuth2Flows
 import Storage
 import Testing
 import TokenRefresh
@@ -36,7 +35,9 @@ private struct BoundClient {
 
     var server: StrictDPoPServer { session.server }
 
-    func get() async throws -> Int { try await network.send(.resource).value }
+    func get(over other: AuthenticatedNetworkClient? = nil) async throws -> Int? {
+        try await (other ?? network).send(Endpoint<[String: Int]>.get("articles"))["value"]
+    }
 
     /// The fields of the requests to a path.
     func sent(_ name: String) -> [String?] {
@@ -80,7 +81,7 @@ struct DPoPRequestTests {
         follower.follow(try #require(await client.store.load()))
         let network = client.server.network.authenticated(
             by: follower, policy: AuthenticationPolicy(placement: .dpop(client.session.prover)))
-        #expect(try await network.send(.resource).value == 1)
+        #expect(try await client.get(over: network) == 1)
         #expect(client.server.now.faults == [])
     }
 }

@@ -24,11 +24,8 @@ private struct SigningIn {
     ) throws {
         server = try StrictDPoPServer(change)
         self.store = store
-        signIn = server.codeSignIn()
-        signIn.prover = DPoPProver(keys: keys)
-        var handler = server.handler()
-        handler.prover = signIn.prover
-        engine = TokenRefreshCoordinator(store: store, handler: handler)
+        signIn = server.codeSignIn(prover: DPoPProver(keys: keys))
+        engine = TokenRefreshCoordinator(store: store, handler: server.handler(prover: signIn.prover))
     }
 
     func start() async throws { try await signIn.start(engine, with: userAgent) }
@@ -161,8 +158,9 @@ struct DPoPSignInTests {
     @Test func `US2: a code that is sent twice deletes no key, and a page that fails leaves none`() async throws {
         let keys = FailingKeys()
         let provider = try LoopbackProvider { _ in .json(#"{"error":"invalid_grant"}"#, status: 400) }
-        var signIn = provider.codeSignIn { $0.pushedAuthorizationRequestEndpoint = nil }
-        signIn.prover = DPoPProver(keys: keys)
+        var signIn = provider.codeSignIn(prover: DPoPProver(keys: keys)) {
+            $0.pushedAuthorizationRequestEndpoint = nil
+        }
         let (page, state) = try await signIn.begin(redirectingTo: redirectURI)
         let finishing = signIn
         let error = await signInError { try await finishing.finish(callback: callback(of: page), state: state) }
@@ -182,10 +180,9 @@ struct DPoPSignInTests {
         ] {
             let provider = try LoopbackProvider { _ in .json(body, status: body.contains("error") ? 400 : 200) }
             let keys = FailingKeys()
-            var signIn = provider.codeSignIn()
-            signIn.prover = DPoPProver(keys: keys)
+            let signIn = provider.codeSignIn(prover: DPoPProver(keys: keys))
             let session = StubSession(.signedOut(.never))
-            _ = await signInError { [signIn] in try await signIn.start(session, with: PromptUserAgent()) }
+            _ = await signInError { try await signIn.start(session, with: PromptUserAgent()) }
             #expect(session.signIns.isEmpty)
             let thumbprint = try #require(keys.kept.first, "it was kept for the exchange")
             #expect(try await keys.key(withThumbprint: thumbprint) == nil)

@@ -4,7 +4,6 @@ import AuthTesting
 import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
-import NetworkCore
 
 #if canImport(CryptoKit)
 import CryptoKit
@@ -57,7 +56,7 @@ final class StrictDPoPServer: AuthorizationServer {
             state.withLock { $0.settings }.onRequest()
             return state.withLock { $0.respond(to: request) }
         }
-        self.change(change)
+        state.withLock { change(&$0.settings) }
     }
 
     deinit { stop() }
@@ -66,7 +65,6 @@ final class StrictDPoPServer: AuthorizationServer {
     var url: URL { server.url }
     var now: State { state.withLock { $0 } }
     func stop() { server.stop() }
-    func change(_ change: (inout Settings) -> Void) { state.withLock { change(&$0.settings) } }
 
     /// Binds the tokens to a key, as a sign-in does.
     func bind(to thumbprint: String) { state.withLock { $0.thumbprint = thumbprint } }
@@ -169,15 +167,6 @@ extension StrictDPoPServer.State {
         nonce += 1
         return proof.thumbprint
     }
-}
-
-/// What a resource server responds with.
-struct ResourceValue: Decodable, Sendable {
-    let value: Int
-}
-
-extension Endpoint where Response == ResourceValue {
-    static var resource: Self { .get("articles").format(.json) }
 }
 
 /// The error of a response, and what is wrong with the proof.
