@@ -134,10 +134,8 @@ extension ExploredWorld {
     /// Time passes to the next timer and no further; of those that are due, any may fire first.
     private func timerChoices(_ slot: Int, _ process: DeviceProcess) -> [Choice] {
         let next = max(world.nextTimer ?? .max, world.now)
-        let due = process.timers.indices.filter { process.timers[$0].at <= next }
-        var choices = due.sorted { process.timers[$0].timer.rank < process.timers[$1].timer.rank }.map { index in
-            let set = process.timers[index]
-            return Choice(slot, .fire(timer: index), costs: resource(of: set.timer, slot), at: set.at)
+        var choices = process.timers.enumerated().filter { $0.element.at <= next }.map { index, set in
+            Choice(slot, .fire(timer: index), costs: resource(of: set.timer, slot), at: set.at)
         }
         if let at = process.retryAt, at <= next, process.current != nil {
             choices.append(Choice(slot, .refresh, costs: .pause, at: at))
@@ -153,24 +151,6 @@ extension ExploredWorld {
         case .writeDeadline, .loadDeadline, .checkDeadline: .slow
         case .waiterDeadline, .cooldown, .storeRetry, .reload: .pause
         case .abandonment: nil
-        }
-    }
-}
-
-extension RefreshTimer {
-    /// An order that does not depend on the run.
-    fileprivate var rank: (Int, Int) {
-        switch self {
-        case .deadline(let id): (0, id.number)
-        case .callLimit(let id): (1, id.number)
-        case .abandonment(let id): (2, id.number)
-        case .cooldown: (3, 0)
-        case .writeDeadline(let version): (4, version)
-        case .storeRetry: (5, 0)
-        case .reload: (6, 0)
-        case .loadDeadline: (7, 0)
-        case .checkDeadline: (8, 0)
-        case .waiterDeadline: (9, 0)
         }
     }
 }

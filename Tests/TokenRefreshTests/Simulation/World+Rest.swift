@@ -75,21 +75,15 @@ extension World {
 
     /// Lets the time pass after which a lease is given, or is not.
     private mutating func waitForLease() -> Bool {
-        for process in processes where process.isAlive {
-            for job in process.jobs {
-                guard case .lease = job.kind else { continue }
-                moveTime(to: now + 1_000)
-                return true
-            }
+        let isAwaited = processes.contains { process in
+            process.isAlive && process.jobs.contains { if case .lease = $0.kind { true } else { false } }
         }
-        return false
+        if isAwaited { moveTime(to: now + 1_000) }
+        return isAwaited
     }
 
     private mutating func checkRest() {
         for process in 0..<processes.count where processes[process].isAlive {
-            for request in processes[process].requests where request.isWaiting {
-                fail(.responses, "p\(process + 1) #\(request.waiter) is left waiting")
-            }
             checkRest(process)
             checkRevocations(process)
         }
@@ -103,12 +97,12 @@ extension World {
         guard let bundle = processes[process].current?.bundle else { return }
         guard !server[bundle.session].isRetired else { return }
         guard let stored = store.content.bundle, stored.session == bundle.session else {
-            return fail(.newest, "p\(process + 1) has \(bundle.traceText), the store \(store.content.traceText)")
+            return fail(.newest, "p\(process + 1) has \(bundle), the store \(store.content)")
         }
         if stored.generation < bundle.generation
             || (stored.generation == bundle.generation && stored.refreshToken != bundle.refreshToken)
         {
-            fail(.newest, "p\(process + 1) has \(bundle.traceText), the store \(stored.traceText)")
+            fail(.newest, "p\(process + 1) has \(bundle), the store \(stored)")
         }
     }
 }
@@ -139,10 +133,10 @@ extension World {
         let published = processes[process].published
         switch store.content {
         case .active(let stored) where published != .signedIn(stored.session):
-            fail(.follows, "p\(process + 1) says \(published), the store holds \(stored.traceText)")
+            fail(.follows, "p\(process + 1) says \(published), the store holds \(stored)")
         case .tombstone, .empty:
             guard case .signedIn = published else { break }
-            fail(.follows, "p\(process + 1) says \(published), the store \(store.content.traceText)")
+            fail(.follows, "p\(process + 1) says \(published), the store \(store.content)")
         case .active: break
         }
     }
@@ -159,7 +153,7 @@ extension World {
         }
         let isHeld = bundle.refreshToken.map { server.honours(Int(named: $0)) } ?? false
         if isHeld || server.isAlive(Int(named: bundle.session.rawValue)) {
-            fail(.service, "p\(process + 1) gets no token for \(bundle.traceText)")
+            fail(.service, "p\(process + 1) gets no token for \(bundle)")
         }
     }
 
@@ -169,7 +163,7 @@ extension World {
         for isLast in [false, true] {
             let waiter = waiters
             goOnToTheEnd()
-            guard let index = index(of: waiter, process),
+            guard let index = processes[process].requests.firstIndex(where: { $0.waiter == waiter }),
                 case .carrying(let token) = processes[process].requests[index].phase
             else { return false }
             let isTaken = server.takes(Int(named: token.value), at: now)
@@ -180,16 +174,6 @@ extension World {
             askAgain(process, index, with: TokenRefusal(of: token, endpoint: "e1", status: 401))
         }
         return false
-    }
-
-    /// The place of a request that has been given a token; one that still waits breaks a law.
-    private mutating func index(of waiter: Int, _ process: Int) -> Int? {
-        guard let index = processes[process].requests.firstIndex(where: { $0.waiter == waiter }) else { return nil }
-        if processes[process].requests[index].isWaiting {
-            fail(.responses, "p\(process + 1) #\(waiter) is left waiting")
-            return nil
-        }
-        return index
     }
 
     /// What a machine keeps when nothing is under way.

@@ -96,34 +96,32 @@ struct AuthorizationServer {
 
     mutating func signIn(_ user: String, at now: Int) -> Int {
         families.append(Family(user: user, newest: grants.count))
-        grants.append(
-            Grant(
-                family: families.count - 1, generation: 0, issuedAt: now, refresh: grants.count)
-        )
-        return grants.count - 1
+        return add(to: families.count - 1, generation: 0, at: now)
     }
 
     /// The user of a family signs in again, as the server has demanded.
     mutating func stepUp(_ family: Int, at now: Int) -> Int {
         let generation = grants.filter { $0.family == family }.map(\.generation).max() ?? 0
-        grants.append(
-            Grant(family: family, generation: generation + 1, issuedAt: now, refresh: grants.count))
-        families[family].newest = grants.count - 1
-        return grants.count - 1
+        return add(to: family, generation: generation + 1, at: now)
+    }
+
+    /// Adds the newest grant of a family, whose refresh token is its own, unless it names an older one.
+    private mutating func add(to family: Int, generation: Int, at now: Int, refresh: Int? = nil) -> Int {
+        let new = grants.count
+        grants.append(Grant(family: family, generation: generation, issuedAt: now, refresh: refresh ?? new))
+        families[family].newest = new
+        return new
     }
 
     mutating func refresh(_ token: Int, key: String, at now: Int) -> Response {
         let family = grants[token].family
         guard !families[family].isRevoked else { return .rejected }
-        guard let rotatedAt = grants[token].rotatedAt else {
-            let new = issue(from: token, at: now)
+        guard let successor = grants[token].successor else {
             if plan.rotates { grants[token].key = key }
-            return .issued(new)
+            return .issued(issue(from: token, at: now))
         }
-        if isKnown(key, of: token), let successor = grants[token].successor {
-            return grants[successor].rotatedAt == nil ? .issued(successor) : .rejected
-        }
-        guard isGraceful(token, rotatedAt, at: now), let successor = grants[token].successor else {
+        if isKnown(key, of: token) { return grants[successor].rotatedAt == nil ? .issued(successor) : .rejected }
+        if isReuse(token, key: key, at: now) {
             if plan.revokesOnReuse {
                 families[family].isRevoked = true
                 families[family].isTakenForStolen = true
@@ -139,34 +137,28 @@ struct AuthorizationServer {
     }
 
     /// Whether the server accepts a rotated refresh token as a retry.
-    private func isGraceful(_ token: Int, _ rotatedAt: Int, at now: Int) -> Bool {
-        guard plan.grace > 0, now - rotatedAt <= plan.grace, let successor = grants[token].successor else {
-            return false
-        }
+    private func isGraceful(_ rotatedAt: Int, _ successor: Int, at now: Int) -> Bool {
+        guard plan.grace > 0, now - rotatedAt <= plan.grace else { return false }
         return plan.branches || grants[successor].rotatedAt == nil
     }
 
     /// Whether the server counts the use of a refresh token as theft.
     func isReuse(_ token: Int, key: String, at now: Int) -> Bool {
-        guard !isKnown(key, of: token) else { return false }
-        guard let rotatedAt = grants[token].rotatedAt, !families[grants[token].family].isRevoked else { return false }
-        return !isGraceful(token, rotatedAt, at: now)
+        guard let rotatedAt = grants[token].rotatedAt, let successor = grants[token].successor else { return false }
+        let isRevoked = families[grants[token].family].isRevoked
+        return !isRevoked && !isKnown(key, of: token) && !isGraceful(rotatedAt, successor, at: now)
     }
 
     private mutating func issue(from token: Int, at now: Int) -> Int {
         let family = grants[token].family
-        let new = grants.count
-        let generation = grants[plan.rotates ? token : families[family].newest].generation + 1
-        grants.append(
-            Grant(
-                family: family, generation: generation, issuedAt: now, refresh: plan.rotates ? new : token))
+        let last = families[family].newest
+        let generation = grants[plan.rotates ? token : last].generation + 1
+        let new = add(to: family, generation: generation, at: now, refresh: plan.rotates ? nil : token)
         if plan.rotates {
             grants[token].rotatedAt = grants[token].rotatedAt ?? now
             grants[token].successor = new
         }
-        let last = families[family].newest
-        if plan.isStrict, last != new { grants[last].isKilled = true }
-        families[family].newest = new
+        if plan.isStrict { grants[last].isKilled = true }
         return new
     }
 

@@ -94,11 +94,6 @@ final class DeviceProcess {
         return actions
     }
 
-    /// Whether the tokens are others than before an event.
-    func hasOtherTokens(than before: MachineSnapshot) -> Bool {
-        bundle?.generation != before.generation || bundle?.accessToken != before.accessToken
-    }
-
     struct HeldLease: Hashable {
         let attempt: AttemptID
         /// The name of the lease in its store, where it has one.
@@ -161,9 +156,7 @@ final class DeviceProcess {
         var endpoint = 0
         var retries = 0
 
-        var isWaiting: Bool {
-            if case .waiting = phase { true } else { false }
-        }
+        var isWaiting: Bool { phase == .waiting }
     }
 
     /// Shares a machine with the processes whose machines are equal to it.
@@ -173,12 +166,7 @@ final class DeviceProcess {
         machine = known.insert(machine).memberAfterInsert
     }
 
-    func stop(_ timer: RefreshTimer) {
-        for index in 0..<timers.count where timers[index].timer == timer {
-            timers.remove(at: index)
-            return
-        }
-    }
+    func stop(_ timer: RefreshTimer) { timers.removeAll { $0.timer == timer } }
 }
 
 /// A machine that the processes of several worlds can share, until an event changes that of one.

@@ -99,14 +99,6 @@ struct MachineSnapshot {
     var accessToken: String? { bundle?.accessToken }
     var refreshToken: String? { newest?.refreshToken }
 
-    /// Whether the event shows the machine what the store holds.
-    var showsStore: Bool {
-        switch event {
-        case .read, .wrote(_, .superseded): true
-        default: false
-        }
-    }
-
     /// Whether the event says that a write to the store has failed, or takes too long.
     var isStoreFailure: Bool {
         switch event {

@@ -10,7 +10,7 @@ extension World {
         checkRivals(of: call)
         let isUnaware = isUnaware(process)
         if isShared, !holdsLease(process), !isUnaware {
-            fail(.leased, "p\(process + 1) calls for \(base.traceText)")
+            fail(.leased, "p\(process + 1) calls for \(base)")
         }
         if let pause = notes.pause, pause.session == base.session, now < pause.until {
             fail(.pause, "p\(process + 1) calls \(pause.until - now) ms too early")
@@ -40,7 +40,7 @@ extension World {
         for other in calls where other.phase != .made && !isGivenUp(other, for: call) {
             // The call of a process that was killed has ended for it.
             guard !other.isOrphan else { continue }
-            var text: String { "p\(call.process + 1) calls for \(call.base.traceText) as p\(other.process + 1) does" }
+            var text: String { "p\(call.process + 1) calls for \(call.base) as p\(other.process + 1) does" }
             if other.token == call.token, plan.server.rotates { fail(.secondCall, text) }
             let current = processes[other.process].current?.bundle.session
             if other.base.session == call.base.session, current == call.base.session { fail(.singleFlight, text) }
@@ -88,7 +88,7 @@ extension World {
                 now < received.since + lifetime - window(of: lifetime, base)
             else { return }
         }
-        fail(.clock, "p\(call.process + 1) calls for \(base.traceText) without a reason")
+        fail(.clock, "p\(call.process + 1) calls for \(base) without a reason")
     }
 
     /// How long before the end of a token its refresh starts in the background, in milliseconds.

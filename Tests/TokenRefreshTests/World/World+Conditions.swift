@@ -32,7 +32,7 @@ extension World {
     /// The store is copied, or replaced by the copy. What it held then is lost.
     mutating func backUp() {
         guard let backup = store.backup else { return store.backup = store.content }
-        if isTraced { note("the store holds \(backup.traceText) again, as earlier") }
+        if isTraced { note("the store holds \(backup) again, as earlier") }
         loseContent(for: backup)
         store.backup = nil
     }

@@ -9,10 +9,10 @@ extension World {
         let bundle = processes[process].current?.bundle
         let session = bundle?.session
         if bundle != before.bundle { checkSubject(bundle, process, "uses") }
-        if session == before.session, processes[process].hasOtherTokens(than: before), let bundle {
+        if session == before.session, let bundle {
             let isOther = bundle.generation == before.generation && bundle.accessToken != before.accessToken
-            if bundle.generation < before.generation || (isOther && !before.showsStore) {
-                fail(.backwards, "p\(process + 1) had g\(before.generation) and has \(bundle.traceText)")
+            if bundle.generation < before.generation || (isOther && before.shown == nil) {
+                fail(.backwards, "p\(process + 1) had g\(before.generation) and has \(bundle)")
             }
         }
         if let left = before.session, session != left {
@@ -165,7 +165,7 @@ extension World {
         if let stored = store.content.bundle, stored.session == session, let token = stored.refreshToken,
             server.honours(Int(named: token))
         {
-            fail(.health, "p\(process + 1) ends \(session.rawValue), and the store holds \(stored.traceText)")
+            fail(.health, "p\(process + 1) ends \(session.rawValue), and the store holds \(stored)")
         }
         if let token = before.refreshToken, server.honours(Int(named: token)) {
             fail(.health, "p\(process + 1) ends \(session.rawValue), and holds \(token) itself")

@@ -21,7 +21,7 @@ extension World {
             processes[process].requests[index].phase = .carrying(token)
             processes[process].requests[index].session = token.session
             if case .replacement(let refused) = request.kind, refused.value == token.value {
-                fail(.otherToken, "p\(process + 1) #\(waiter) is given the refused \(token.traceText) again")
+                fail(.otherToken, "p\(process + 1) #\(waiter) is given the refused \(token) again")
             }
             checkToken(process, token, from: request.session)
             return
@@ -31,17 +31,17 @@ extension World {
 
     mutating func checkToken(_ process: Int, _ token: SessionToken, from session: SessionID?) {
         if let session, session != token.session {
-            fail(.fence, "p\(process + 1): \(token.traceText) for a request of \(session.rawValue)")
+            fail(.fence, "p\(process + 1): \(token) for a request of \(session.rawValue)")
         }
-        if !token.value.fitsHeaderField { fail(.usable, "p\(process + 1): \(token.traceText)") }
+        if !token.value.fitsHeaderField { fail(.usable, "p\(process + 1): \(token)") }
         if let current = processes[process].current, current.bundle.mark == token.mark,
             current.bundle.refreshToken != nil, current.expiry.urgency(at: instant.uptime) == .expired
         {
-            fail(.expiredToken, "p\(process + 1): \(token.traceText)")
+            fail(.expiredToken, "p\(process + 1): \(token)")
         }
         checkLife(process, token)
         if !server.grants[Int(named: token.value)].wasStored, !isExcused(process, token) {
-            fail(.persistence, "p\(process + 1): \(token.traceText) is nowhere but in memory")
+            fail(.persistence, "p\(process + 1): \(token) is nowhere but in memory")
         }
     }
 
@@ -54,7 +54,7 @@ extension World {
             processes[process].current?.bundle.refreshToken != nil
         else { return }
         let end = server.grants[grant].issuedAt + lifetime
-        if now > end { fail(.life, "p\(process + 1): \(token.traceText) \(now - end) ms after its end") }
+        if now > end { fail(.life, "p\(process + 1): \(token) \(now - end) ms after its end") }
     }
 
     private func isExcused(_ process: Int, _ token: SessionToken) -> Bool {

@@ -11,6 +11,7 @@ extension World {
         case .release(let id):
             release(id, of: process)
             processes[process].jobs.remove(at: index)
+            checkWork(process)
         case .read(let purpose): read(purpose, index, of: process, &draws)
         case .write(let version, let content): write(version, content, index, of: process, &draws)
         case .lease: break
@@ -134,7 +135,7 @@ extension World {
         if let perspective { store.content = perspective.view(store.content) }
         let (outcome, new) = store.write(content, isShared: isShared, in: condition(for: process))
         if let perspective { store.content = perspective.unview(store.content) }
-        if isTraced { note("store: p\(process + 1) writes, \(outcome); it holds \(store.content.traceText)") }
+        if isTraced { note("store: p\(process + 1) writes, \(outcome); it holds \(store.content)") }
         if new != nil, let lost = old.bundle, lost.session != content.session { server[lost.session].isRetired = true }
         if case .active(let bundle)? = new {
             if isShared { checkOrder(process, bundle, over: old) }
@@ -170,7 +171,7 @@ extension World {
     private mutating func landed(_ bundle: TokenBundle, _ process: Int) {
         vanished.remove(bundle.session)
         let family = server[bundle.session]
-        if family.isRetired { fail(.revival, "p\(process + 1) stores \(bundle.traceText)") }
+        if family.isRetired { fail(.revival, "p\(process + 1) stores \(bundle)") }
         if let failure = bundle.refreshIntent?.failure, let token = bundle.refreshToken, wallOffset == 0 {
             let start = Int((failure.date.timeIntervalSince(Self.epoch) * 1_000).rounded()) + 1_000
             // A process that holds the lease may have recorded its intent before one without it stores a failure.

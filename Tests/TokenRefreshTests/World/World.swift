@@ -103,9 +103,9 @@ struct World {
     /// Whether the world's events are written down.
     var isTraced: Bool { trace != nil }
 
-    mutating func note(_ traceText: String) {
+    mutating func note(_ text: String) {
         let second = "\(now / 1_000)." + "\(1_000 + now % 1_000)".dropFirst()
-        trace?.append("\(second)  \(traceText)")
+        trace?.append("\(second)  \(text)")
     }
 
     /// What the world is like, and its events, if they were written down.
