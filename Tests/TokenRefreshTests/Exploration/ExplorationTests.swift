@@ -87,9 +87,7 @@ import Testing
         ExplorationModel(hasJournal: true), ExplorationModel(hasJournal: true, startsEmpty: true),
         ExplorationModel(startsEmpty: true),
     ])
-    func `G30: every law holds around sign-ins and sign-outs, whatever fails and whenever a process is killed`(
-        model: ExplorationModel
-    ) {
+    func `G30: every law holds around sign-ins and sign-outs, with any failure and any kill`(model: ExplorationModel) {
         let small = model.hasJournal && model.startsEmpty ? Self.acts : Self.acts + [Self.bothActs]
         for bounds in Self.walks(small, large: Self.largeActs) { walk(bounds, model) }
     }

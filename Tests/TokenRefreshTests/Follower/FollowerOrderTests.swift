@@ -124,9 +124,7 @@ import Testing
     ]
 
     @Test(arguments: histories, [false, true])
-    func `G29: every order of an owner's contents leads to the newest one, and never back`(
-        history: [String], isRead: Bool
-    ) {
+    func `G29: an owner's contents lead to the newest one in every order, never back`(history: [String], isRead: Bool) {
         var (script, walks) = (FollowerScript(), 0)
         _ = script.pass(.seconds(1_000))
         explore(script, history.map { ($0, content($0)) }, isRead, [], &walks)

@@ -10,9 +10,7 @@ import Testing
 
 /// G29: a follower beside its owner, over one store and over what an application hands in.
 @Suite(.timeLimit(.minutes(10))) struct SessionFollowerTests {
-    @Test func `G29: a follower notices what its owner stores, and gets the token of its refresh without a call`()
-        async throws
-    {
+    @Test func `G29: a follower notices what its owner stores, and gets its new token without a call`() async throws {
         let owner = Bench(.shared)
         let follower = SessionFollower(owner.store, clock: owner.clock)
         var states = follower.states.makeAsyncIterator()
@@ -55,9 +53,7 @@ import Testing
         #expect(bundle.withoutRefreshToken.signedInAt == bundle.signedInAt)
     }
 
-    @Test func `G29: what is handed in serves all that wait for it, and what comes after the end does not`()
-        async throws
-    {
+    @Test func `G29: what is handed in serves all that wait for it, and after the end it does not`() async throws {
         let asked = Locked(0)
         let follower = SessionFollower(clock: ManualTimeSource(), bundleNeeded: { asked.withLock { $0 += 1 } })
         let waiting = (0..<100).map { _ in Task { try await follower.token() } }

@@ -80,8 +80,7 @@ import Testing
         }
     }
 
-    @Test func `G30: a note of an earlier version names its sessions, and lasts until the store has taken one`() throws
-    {
+    @Test func `G30: a note of an earlier version names its sessions, and lasts until the store has one`() throws {
         let note = """
             {"sessions": ["bob"], "unread": true, "spared": ["cat"], \
             "end": {"session": "bob", "reason": "byUser", "date": 0}}
@@ -134,9 +133,7 @@ import Testing
     // MARK: What the engine makes of it
 
     @Test(arguments: [false, true])
-    func `SE1: after a sign-in that the store could not take, the session before it does not come back`(isShared: Bool)
-        throws
-    {
+    func `SE1: after a sign-in that is not stored, the session before it does not come back`(isShared: Bool) throws {
         var script = MachineScript.signedIn(isShared: isShared)
         let ada = try #require(script.machine.current?.bundle)
         _ = script.signIn(1, as: "bob")

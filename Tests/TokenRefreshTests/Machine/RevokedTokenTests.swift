@@ -124,8 +124,7 @@ extension String {
     }
 
     @Test(arguments: [false, true])
-    func `G9: a store that fails, or hangs, fails the caller, and the sign-out is tried until it is stored`(hangs: Bool)
-    {
+    func `G9: a store that fails or hangs fails the caller, and the sign-out is tried until it is stored`(hangs: Bool) {
         var script = script()
         #expect((hangs ? script.pass(.seconds(10)) : script.storeFails()) == ["1: storeUnavailable"])
         #expect(script.settle(2) == [], "it waits for the sign-out")

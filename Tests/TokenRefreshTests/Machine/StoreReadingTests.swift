@@ -95,9 +95,7 @@ import Testing
     }
 
     @Test(arguments: [-30 * 86_400, -7_200, -3, 0, 3, 7_200, 30 * 86_400] as [TimeInterval])
-    func `G19: adopted tokens are as fresh as the store shows, by any clock of their process`(
-        ahead: TimeInterval
-    ) throws {
+    func `G19: adopted tokens are as fresh as the store shows, by any other clock`(ahead: TimeInterval) throws {
         for isReported in [true, false] {
             var script = MachineScript.signedIn(isShared: true)
             _ = script.pass(.seconds(1_800))

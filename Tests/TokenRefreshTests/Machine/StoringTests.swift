@@ -88,9 +88,7 @@ import Testing
     }
 
     @Test(arguments: [TokenStoreError.Code.unavailable, .corrupt, .insecure, .unsupportedVersion])
-    func `G14: an unreadable store leaves the state unknown, deletes nothing, and is read again`(
-        code: TokenStoreError.Code
-    ) {
+    func `G14: an unreadable store leaves the state unknown, and is read again`(code: TokenStoreError.Code) {
         var script = MachineScript()
         #expect(script.ask(1) == ["load"])
         #expect(script.ask(2) == [])

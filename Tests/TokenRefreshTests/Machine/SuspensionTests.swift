@@ -29,8 +29,7 @@ import Testing
         }
     }
 
-    @Test func `Rule 4, G10: the intent of a call is marked before the lease goes, and its response or a check counts`()
-    {
+    @Test func `Rule 4, G10: the intent of a call is marked before the lease goes; its response or a check counts`() {
         var script = MachineScript.suspended(for: .refresh)
         var responded = script
         #expect(responded.respond(isStored: true) == ["save ada g1", "1: signed in ada"])

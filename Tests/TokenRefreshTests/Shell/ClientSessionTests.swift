@@ -80,9 +80,7 @@ import Testing
         #expect(await first.refuse(token).outcomes() == ["sessionEnded"], "G23")
     }
 
-    @Test func `restore begins a session after each sign-out in a store of one process, too, and settles it`()
-        async throws
-    {
+    @Test func `restore begins a session after each sign-out in a store of one process, and settles it`() async throws {
         let process = place.start(.own)
         for call in 1...2 {
             try await process.engine.signOut()
@@ -94,9 +92,7 @@ import Testing
         }
     }
 
-    @Test func `restore says where no session can begin, and a sign-out before the first token revokes nothing`()
-        async throws
-    {
+    @Test func `restore says where no session can begin; an early sign-out revokes nothing`() async throws {
         let process = place.start(.shared)
         process.handler.add(.hang)
         process.store.fail(.save)

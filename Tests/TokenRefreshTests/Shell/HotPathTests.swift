@@ -20,9 +20,7 @@ import Testing
         #expect(bench.engine.core.withLock { $0.nextNumber() } == steps + 1, "the machine was not asked either")
     }
 
-    @Test func `G18: what is at hand is the token of a request, and must be asked for when it has to be refreshed`()
-        async throws
-    {
+    @Test func `G18: the token at hand is that of a request, until it has to be refreshed`() async throws {
         let start = ManualTimeSource().date
         let bench = Bench(holding: .stored("ada", 4, expiresAt: start + 3_600, clockSkew: 0.5))
         #expect(bench.engine.validToken == nil)
@@ -42,9 +40,7 @@ import Testing
     }
 
     @Test(arguments: [StoreOperation.lease, .load, .record, .save, nil])
-    func `G37: a request whose token is valid does not wait for the refresh in the background`(
-        held: StoreOperation?
-    ) async throws {
+    func `G37: a request with a valid token waits for no background refresh`(held: StoreOperation?) async throws {
         let (bench, token) = try await Bench.withToken(.shared)
         await bench.engine.settle()
         let gate = held.map { bench.store.hold($0, .before) } ?? bench.handler.holdNext()

@@ -22,9 +22,7 @@ import Testing
         #expect(try await place.start(kind).engine.restore() == .signedOut(.byUser))
     }
 
-    @Test func `G5, G30: a later sign-in of another process fulfils an end of the journal, which does not hit it`()
-        async throws
-    {
+    @Test func `G5, G30: a later sign-in of another process fulfils an end of the journal, and stays`() async throws {
         let process = try await place.signedIn(.shared)
         process.store.fail(.delete)
         try await process.engine.signOut()
@@ -50,9 +48,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `SE5: a sign-out that only the journal took ends other processes, with its reason where they are refused`(
-        isWatched: Bool
-    ) async throws {
+    func `SE5: a sign-out that only the journal took ends the other processes, too`(isWatched: Bool) async throws {
         let gate = Gate()
         let process = try await place.signedIn(.shared)
         let other = place.start(.shared, journal: isWatched ? nil : UnwatchedJournal(base: place.journal))
@@ -89,9 +85,7 @@ import Testing
     }
 
     @Test(arguments: Bench.StoreKind.allCases)
-    func `G30: a session that a read has shown before it ended is not noted as seen again`(kind: Bench.StoreKind)
-        async throws
-    {
+    func `G30: a session that was read before it ended is not noted as seen again`(kind: Bench.StoreKind) async throws {
         let process = try await place.signedIn(kind)
         let store = process.engine.store
         let ada = try #require(place.base.bundle)
@@ -127,9 +121,7 @@ import Testing
     }
 
     @Test(arguments: Bench.StoreKind.allCases)
-    func `G13, G30: in a store of one process a rejection is noted, and ends no later tokens of its session`(
-        kind: Bench.StoreKind
-    ) async throws {
+    func `G13, G30: only a store of one process notes a rejection, of its tokens`(kind: Bench.StoreKind) async throws {
         let process = try await place.signedIn(kind)
         process.store.fail(.delete)
         process.handler.add(.failure(TokenRefreshError.rejected))

@@ -8,9 +8,7 @@ import Testing
 
 /// G8, G9, G12: which handler revokes tokens, what cancels it, and what waits for it.
 @Suite(.timeLimit(.minutes(10))) struct RevocationTests {
-    @Test func `G9: while another user is signed in, nothing is revoked by a handler that might affect that user`()
-        async throws
-    {
+    @Test func `G9: while another user is signed in, no handler that might affect that user revokes`() async throws {
         let (bench, token) = try await Bench.withToken()
         let (gate, _) = try await bench.startRefresh(of: token)
         bench.revocation.affectsAll()
@@ -81,9 +79,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `G8, G9: a revocation that hangs or fails is an event, and delays a sign-out by its deadline at most`(
-        hangs: Bool
-    ) async throws {
+    func `G8, G9: a failed revocation is an event, and delays a sign-out by its limit`(hangs: Bool) async throws {
         let bench = try await Bench.signedIn()
         let gate = hangs ? bench.revocation.hold() : nil
         if !hangs { bench.revocation.fail(with: TokenRefreshError.unavailable) }

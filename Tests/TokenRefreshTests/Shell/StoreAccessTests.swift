@@ -15,8 +15,7 @@ import Testing
     private func access(_ store: any TokenStore) -> StoreAccess { StoreAccess(store: store) }
 
     @Test(arguments: [Odd(), CancellationError(), TokenStoreError(.corrupt, reason: "cut off")] as [any Error])
-    func `G14: an error of any type, a corrupt file included, does not count as an empty store`(error: any Error) async
-    {
+    func `G14: an error of any type, also a corrupt file, does not count as an empty store`(error: any Error) async {
         let store = FaultyTokenStore(RecordingTokenStore(holding: .fixture()))
         store.fail(.load, with: error)
         for base in [store, OwnTokenStore(base: store)] as [any TokenStore] {
@@ -46,9 +45,7 @@ import Testing
     }
 
     @Test(arguments: Bench.StoreKind.allCases)
-    func `A stored bundle without any token is corrupt, and can be replaced, unless a refresh needs none`(
-        kind: Bench.StoreKind
-    ) async {
+    func `A stored bundle without a token is corrupt, unless a refresh needs none`(kind: Bench.StoreKind) async {
         let nothing = TokenBundle(accessToken: "", refreshToken: nil, ordinal: .last)
         let base = RecordingTokenStore(holding: nothing)
         let store: any TokenStore = kind == .shared ? base : OwnTokenStore(base: base)
@@ -100,9 +97,7 @@ import Testing
         #expect((store.base.bundle == nil) == isEmptied)
     }
 
-    @Test func `G36: what a later version has stored causes no call, stays at a sign-in, and goes at a sign-out`()
-        async throws
-    {
+    @Test func `G36: what a later version stored causes no call, and goes at a sign-out only`() async throws {
         let temporary = TemporaryFolder()
         let (store, handler, clock) = (
             FileTokenStore(folder: temporary.fresh()), ScriptedRefreshHandler(), ManualTimeSource()
@@ -131,9 +126,7 @@ import Testing
         #expect(try await store.read() == .empty)
     }
 
-    @Test func `Rule 3: a plain save is refused over its session's tombstone and other tokens of its generation`()
-        async throws
-    {
+    @Test func `Rule 3: a save is refused over its tombstone and its generation's other tokens`() async throws {
         let stored = TokenBundle.stored("ada", 1)
         let end = SessionTombstone(session: stored.session, reason: .byUser, date: Date())
         let others = [(stored.accessToken, "other"), ("other", stored.refreshToken)].map {
