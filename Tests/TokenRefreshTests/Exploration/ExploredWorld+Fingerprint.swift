@@ -1,5 +1,4 @@
 import AuthInterface
-import Foundation
 
 @testable import TokenRefresh
 

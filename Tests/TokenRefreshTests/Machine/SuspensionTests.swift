@@ -6,7 +6,7 @@ import Testing
 /// Rule 4: the lease is released before the system suspends the process, or is lost, and no call is made without it.
 @Suite struct SuspensionTests {
     /// What takes the lease of the first attempt away.
-    private static let ends = [RefreshEvent.suspensionNear, .leaseLost(AttemptID(number: 1))]
+    private static let ends = [RefreshEvent.suspensionNear, .lease(.lost(AttemptID(number: 1)))]
 
     @Test func `Rule 4: an attempt makes no call, and ends no session, once its lease is lost or to be released`() {
         for end in Self.ends {
@@ -111,7 +111,6 @@ import Testing
 
 /// G8: a process that slept, or was stopped, during a call reads the response before a limit ends the call.
 @Suite struct SleepTests {
-    /// A process that has made a call.
     private func calling(_ change: (inout TokenRefreshPolicy) -> Void = { _ in }) -> MachineScript {
         .calling(isShared: false, policy: .with(change))
     }

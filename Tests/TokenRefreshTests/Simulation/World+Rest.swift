@@ -4,7 +4,6 @@ import AuthInterface
 
 /// The end of a world: all pending work is completed, and the result must be in order.
 extension World {
-    /// Removes all faults, completes all work, fires all timers, and checks the result.
     mutating func comeToRest() {
         if isTraced { note("the world comes to rest") }
         isDraining = true
@@ -21,7 +20,6 @@ extension World {
         if violation == nil { checkService() }
     }
 
-    /// Completes all work until none is left.
     mutating func goOnToTheEnd() {
         var rounds = 0
         while violation == nil, doAll() || fireNext() {
@@ -33,32 +31,29 @@ extension World {
     /// Completes the pending work of the store and the server.
     private mutating func doAll() -> Bool {
         var draws = RandomDraws(plan.seed)
-        var moved = false
-        var isMoving = true
         var rounds = 0
-        while isMoving, violation == nil {
-            isMoving = false
-            for index in (0..<calls.count).reversed() where take(step(ofCall: index, &draws), &draws) {
+        while violation == nil, doEach(&draws) {
+            rounds += 1
+            if rounds > 10_000 { fail(.rest, "the same goes on and on") }
+        }
+        return rounds > 0
+    }
+
+    /// Takes a step with each call, each report and each job.
+    private mutating func doEach(_ draws: inout RandomDraws) -> Bool {
+        var isMoving = false
+        for index in (0..<calls.count).reversed() where take(step(ofCall: index, &draws), &draws) { isMoving = true }
+        for process in 0..<processes.count where processes[process].runs {
+            if processes[process].hasReport {
+                storeChanged(process)
                 isMoving = true
             }
-            for process in 0..<processes.count where processes[process].runs {
-                if processes[process].hasReport {
-                    storeChanged(process)
-                    isMoving = true
-                }
-                for index in (0..<processes[process].jobs.count).reversed()
-                where index < processes[process].jobs.count && take(step(ofJob: index, process), &draws) {
-                    isMoving = true
-                }
-            }
-            if isMoving { moved = true }
-            rounds += 1
-            if rounds > 10_000 {
-                fail(.rest, "the same goes on and on")
-                return false
+            for index in (0..<processes[process].jobs.count).reversed()
+            where index < processes[process].jobs.count && take(step(ofJob: index, process), &draws) {
+                isMoving = true
             }
         }
-        return moved
+        return isMoving
     }
 
     private mutating func fireNext() -> Bool {
@@ -85,7 +80,9 @@ extension World {
     private mutating func checkRest() {
         for process in 0..<processes.count where processes[process].isAlive {
             checkRest(process)
-            checkRevocations(process)
+            for family in processes[process].mustRevoke.sorted() {
+                fail(.mustRevoke, "p\(process + 1) has not revoked \(server.session(family).rawValue)")
+            }
         }
     }
 

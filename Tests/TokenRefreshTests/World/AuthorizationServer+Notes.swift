@@ -18,29 +18,22 @@ extension AuthorizationServer {
         }
     }
 
-    mutating func noteExchange(_ token: Int, _ exchange: Exchange) {
-        if plan.rotates { grants[token].exchanges.append(exchange) }
-    }
-
     mutating func noteFate(_ fate: Exchange.Fate, of call: Call) {
-        for index in 0..<grants[call.token].exchanges.count
-        where grants[call.token].exchanges[index].call == call.number {
-            grants[call.token].exchanges[index].fate = fate
-        }
+        changeExchanges { if $0.call == call.number { $0.fate = fate } }
     }
 
     /// Notes that a process has released, or lost, the lease: its calls no longer keep others out.
-    mutating func noteUnguarded(_ process: Int) { changeExchanges(of: process) { $0.isUnguarded = true } }
-
-    mutating func noteCrash(of process: Int) {
-        changeExchanges(of: process) { if $0.fate != .lost { $0.fate = .crashed } }
+    mutating func noteUnguarded(_ process: Int) {
+        changeExchanges { if $0.process == process { $0.isUnguarded = true } }
     }
 
-    private mutating func changeExchanges(of process: Int, _ change: (inout Exchange) -> Void) {
+    mutating func noteCrash(of process: Int) {
+        changeExchanges { if $0.process == process, $0.fate != .lost { $0.fate = .crashed } }
+    }
+
+    private mutating func changeExchanges(_ change: (inout Exchange) -> Void) {
         for token in 0..<grants.count {
-            for index in 0..<grants[token].exchanges.count where grants[token].exchanges[index].process == process {
-                change(&grants[token].exchanges[index])
-            }
+            for index in 0..<grants[token].exchanges.count { change(&grants[token].exchanges[index]) }
         }
     }
 

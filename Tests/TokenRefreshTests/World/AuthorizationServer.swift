@@ -13,7 +13,6 @@ struct AuthorizationServer {
         var isRevoked = false
         /// The user has signed out of it somewhere.
         var isLoggedOut = false
-        /// The store has held it.
         var wasStored = false
         /// The store must not hold it again: its end, or a later sign-in, is stored.
         var isRetired = false
@@ -32,8 +31,7 @@ struct AuthorizationServer {
         let refresh: Int
         var rotatedAt: Int?
         var successor: Int?
-        /// A bundle made of a successor has been in the store: no process that can read it needs this refresh token
-        /// again.
+        /// A bundle made of a successor has been in the store: no process needs this refresh token again.
         var isSuccessorStored = false
         var isKilled = false
         /// A bundle made of it has been in the store.
@@ -51,7 +49,6 @@ struct AuthorizationServer {
         enum Fate: Hashable {
             /// The response has not arrived, and the process runs.
             case underWay
-            /// The response cannot arrive.
             case lost
             /// The process was killed before it stored the response.
             case crashed
@@ -71,8 +68,6 @@ struct AuthorizationServer {
     enum Response: Hashable {
         case issued(Int)
         case rejected
-        /// The server, or a gateway before it, fails with this status: before the refresh, or after it.
-        case failed(status: Int)
     }
 
     let plan: WorldPlan.Server
@@ -82,16 +77,13 @@ struct AuthorizationServer {
     /// Access tokens issued before this are expired by order.
     var expiredBefore = -1
 
-    init(plan: WorldPlan.Server) {
-        self.plan = plan
-    }
+    init(plan: WorldPlan.Server) { self.plan = plan }
 
     subscript(session: SessionID) -> Family {
         get { families[Int(named: session.rawValue)] }
         set { families[Int(named: session.rawValue)] = newValue }
     }
 
-    /// The session of a family.
     func session(_ family: Int) -> SessionID { SessionID(rawValue: "\(families[family].user)\(family)") }
 
     mutating func signIn(_ user: String, at now: Int) -> Int {
@@ -162,9 +154,7 @@ struct AuthorizationServer {
         return new
     }
 
-    mutating func revoke(family: Int) {
-        if plan.takesRevocations { families[family].isRevoked = true }
-    }
+    mutating func revoke(family: Int) { if plan.takesRevocations { families[family].isRevoked = true } }
 
     /// Whether the resource server accepts an access token.
     func takes(_ grant: Int, at now: Int) -> Bool {
@@ -184,10 +174,8 @@ struct AuthorizationServer {
         return isKnown && honours(grants[families[family].newest].refresh)
     }
 
-    /// The user whose tokens a grant has.
     func user(of grant: Int) -> String { families[grants[grant].family].user }
 
-    /// A user, as the server names one.
     static func subject(of user: String) -> TokenSubject? { TokenSubject(issuer: "server", id: user) }
 }
 

@@ -1,5 +1,4 @@
 import AuthInterface
-import Foundation
 
 @testable import TokenRefresh
 
@@ -28,10 +27,8 @@ struct Step {
         // Its calls.
         case writeCall(Int)
         case serveCall(Int)
-        /// The server, or a gateway before it, fails. Whether the refresh is done stays as it is.
-        case failCall(Int)
         case respond(Int)
-        /// A call fails before it is served.
+        /// The server, or a gateway before it, fails. Whether the refresh is done stays as it is.
         indirect case refuseCall(Int, TokenRefreshError)
         /// A cache responds to it, with the tokens of another user.
         case answerFromCache(Int)
@@ -46,8 +43,7 @@ struct Step {
         /// The process gets the result of a job.
         case report(Int)
         case storeChanged, noticeLosses, cutLease
-        /// What shows who holds the lease is removed: the file that is locked, alone or because its folder is replaced
-        /// by a copy, or the claim in the row.
+        /// What shows who holds the lease is removed (``ExplorationBounds/Resource/removal``).
         case removeLease
 
         // Timers and clocks.
@@ -104,9 +100,8 @@ extension World {
 
         case .writeCall(let index): write(call: index)
         case .serveCall(let index): serve(index)
-        case .failCall(let index): fail(call: index)
         case .respond(let index): respond(index, &draws)
-        case .refuseCall(let index, let error): deliver(.failure(error), to: index)
+        case .refuseCall(let index, let error): refuse(call: index, error)
         case .answerFromCache(let index): answerFromCache(index)
         case .endCall(let index): end(index)
         case .hangCall(let index, let isDeaf): (calls[index].isHung, calls[index].isDeaf) = (true, isDeaf)

@@ -79,9 +79,7 @@ extension World {
     mutating func resume(_ process: Int) {
         processes[process].isSuspended = false
         // No timer could fire meanwhile.
-        for index in 0..<processes[process].requests.count {
-            processes[process].requests[index].since = now
-        }
+        for index in 0..<processes[process].requests.count { processes[process].requests[index].since = now }
         if plan.showsSleep { processes[process].asleep += now - processes[process].suspendedAt }
         for index in 0..<calls.count where calls[index].process == process && !calls[index].isOrphan {
             calls[index].hasSlept = true
@@ -89,8 +87,7 @@ extension World {
         if store.lease?.owner == processes[process].owner { store.lease?.silentSince = nil }
     }
 
-    /// The leases that a process knows to have got, and has lost without knowing it for sure: their claims have
-    /// expired, or have been removed, or their file has.
+    /// The leases that a process has lost without knowing it for sure: a claim has expired, or claim or file is gone.
     func lostLeases(of process: Int) -> [AttemptID] {
         guard plan.lease.claimTime != nil || store.fault != .leaseIsNotExclusive else { return [] }
         let (known, jobs) = (processes[process].knownLoss, processes[process].jobs)

@@ -40,8 +40,7 @@ extension World {
         }
     }
 
-    /// G9. What a sign-in has stored is replaced by a later one only. The ordinals decide; where no clock was set, they
-    /// are in the order in which the users asked.
+    /// G9. Only a later sign-in replaces another one. If no clock was set, ordinals are in the order of the users.
     mutating func checkOrder(_ process: Int, _ new: TokenBundle, over old: StoredSession) {
         guard case .active(let other) = old, other.session != new.session else { return }
         let isEarlier = Int(named: new.session.rawValue) < Int(named: other.session.rawValue)

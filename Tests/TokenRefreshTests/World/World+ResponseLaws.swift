@@ -6,27 +6,25 @@ import ConcurrencyPrimitives
 /// The laws of responses to callers.
 extension World {
     mutating func noteResponse(_ process: Int, _ waiter: Int, _ response: RefreshResponse) {
-        for index in 0..<processes[process].requests.count
-        where processes[process].requests[index].waiter == waiter && processes[process].requests[index].isWaiting {
-            let request = processes[process].requests[index]
-            checkKind(process, request, response)
-            checkSignOut(process, request, response)
-            guard case .token(let token) = response else {
-                if request.kind == .refresh, case .failed(let error) = response {
-                    processes[process].retryAt = error.retryAfter.map { now + $0.milliseconds }
-                }
-                processes[process].requests.remove(at: index)
-                return
+        guard let index = processes[process].requests.firstIndex(where: { $0.waiter == waiter && $0.isWaiting }) else {
+            return fail(.responses, "p\(process + 1) #\(waiter) did not wait and gets \(response.text)")
+        }
+        let request = processes[process].requests[index]
+        checkKind(process, request, response)
+        checkSignOut(process, request, response)
+        guard case .token(let token) = response else {
+            if request.kind == .refresh, case .failed(let error) = response {
+                processes[process].retryAt = error.retryAfter.map { now + $0.milliseconds }
             }
-            processes[process].requests[index].phase = .carrying(token)
-            processes[process].requests[index].session = token.session
-            if case .replacement(let refused) = request.kind, refused.value == token.value {
-                fail(.otherToken, "p\(process + 1) #\(waiter) is given the refused \(token) again")
-            }
-            checkToken(process, token, from: request.session)
+            processes[process].requests.remove(at: index)
             return
         }
-        fail(.responses, "p\(process + 1) #\(waiter) did not wait and gets \(response.text)")
+        processes[process].requests[index].phase = .carrying(token)
+        processes[process].requests[index].session = token.session
+        if case .replacement(let refused) = request.kind, refused.value == token.value {
+            fail(.otherToken, "p\(process + 1) #\(waiter) is given the refused \(token) again")
+        }
+        checkToken(process, token, from: request.session)
     }
 
     mutating func checkToken(_ process: Int, _ token: SessionToken, from session: SessionID?) {

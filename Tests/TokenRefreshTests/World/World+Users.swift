@@ -34,7 +34,6 @@ extension World {
         send(process, .requested(wanted, add(kind, process)))
     }
 
-    /// The resource server refuses the token of a request.
     mutating func refuse(request index: Int, of process: Int) {
         guard case .carrying(let token) = processes[process].requests[index].phase else { return }
         processes[process].requests[index].phase = .refused(token)
@@ -57,7 +56,6 @@ extension World {
         }
     }
 
-    /// A refused request requests a replacement of its token.
     mutating func askAgain(_ process: Int, _ index: Int, with refusal: TokenRefusal) {
         let waiter = newWaiter(process)
         processes[process].requests[index].waiter = waiter
@@ -148,7 +146,5 @@ extension World {
     }
 
     /// The store has failed, or took too long: what waits for it may be used.
-    mutating func excuse(_ process: Int) {
-        processes[process].notes.excused = processes[process].newest
-    }
+    mutating func excuse(_ process: Int) { processes[process].notes.excused = processes[process].newest }
 }

@@ -35,15 +35,12 @@ struct World {
     var firstCalls: [String: Int] = [:]
     /// Until when no process may call with a refresh token, as the store has said.
     var pauses: [Int: Int] = [:]
-    /// Whether the resource server refuses every request.
     var refusesEverything = false
-    /// What the authorization server does to every call.
     var isServerDown = false
     var isDraining = false
     var waiters = 0
     var madeCalls = 0
     var starts: UInt64 = 0
-    /// The broken law that ends the world.
     var violation: Violation?
     var trace: [String]?
 
@@ -100,7 +97,6 @@ struct World {
         if isTraced { note("BROKEN \(law.rawValue): \(what)") }
     }
 
-    /// Whether the world's events are written down.
     var isTraced: Bool { trace != nil }
 
     mutating func note(_ text: String) {
@@ -118,18 +114,13 @@ struct World {
 
     mutating func moveTime(to instant: Int) { now = max(now, instant) }
 
-    /// The time on the clocks of the device.
     var instant: Instant {
         let date = Self.epoch + wallOffset + TimeInterval(now - 1_000) / 1_000
         return Instant(uptime: .milliseconds(now), date: date)
     }
 
-    /// The time on the server's clock.
-    var serverDate: Date {
-        Self.epoch + plan.server.skew + TimeInterval(now - 1_000) / 1_000
-    }
+    var serverDate: Date { Self.epoch + plan.server.skew + TimeInterval(now - 1_000) / 1_000 }
 
-    /// When the next timer of a running process is due.
     var nextTimer: Int? { processes.lazy.filter(\.runs).flatMap(\.timers).map(\.at).min() }
 
     // MARK: The machine
@@ -148,7 +139,7 @@ struct World {
         for lost in lostLeases(of: process) {
             withdrawCalls(of: process)
             processes[process].knownLoss = lost
-            handle(.leaseLost(lost), process)
+            handle(.lease(.lost(lost)), process)
         }
     }
 
