@@ -116,8 +116,7 @@ import Testing
         #expect(script.machine.current?.token.value == "access-ada-0")
     }
 
-    /// What an owner stores whose clock was set back between two sign-ins, and an earlier version, which has no
-    /// ordinals.
+    /// What an owner stores whose clock was set back between two sign-ins, and one without ordinals.
     private static let histories = [
         ["ada 0 @7+600", "ada 1 @7+600", "ada end @7+700", "bob 0 @8+200", "bob 1 @8+200", "bob end @8+300"],
         ["ada 0 +0", "ada 1 +0", "ada end +100", "bob 0 +200", "bob 1 +200", "bob end +300"],

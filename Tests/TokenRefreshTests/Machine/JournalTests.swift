@@ -37,6 +37,8 @@ import Testing
         for (content, inShared, inPlain) in contents {
             #expect(content.note(isShared: true) == inShared && content.note(isShared: false) == inPlain, "\(content)")
         }
+        let entry = SessionJournalEntry(pending: end(5, generation: 3, .expired()))
+        #expect(entry.ending(of: ada) == .expired() && entry.ending(of: ada.moved(to: 4)) == nil, "G13: it is newer")
     }
 
     @Test func `G30: of two notes the one that reaches further stays, and of two that reach as far the first`() {

@@ -143,7 +143,7 @@ extension String {
         let script = MachineScript(isShared: true)
         let (now, later) = (SessionOrdinal(at: script.date), SessionOrdinal(at: script.date + 60))
         let bob = StoredSession.active(.stored("bob", 0, ordinal: later))
-        let rows: [(Result<StoredSession, TokenStoreError>, SessionOrdinal?, SessionOrdinal)] = [
+        let rows: [(StoreResult, SessionOrdinal?, SessionOrdinal)] = [
             (.failure(.locked), nil, now.previous), (.failure(.locked), later, later),
             (.success(.empty), nil, SessionOrdinal.unknown.next), (.success(bob), nil, later),
         ]

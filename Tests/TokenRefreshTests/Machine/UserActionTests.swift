@@ -112,16 +112,14 @@ import Testing
     @Test(arguments: [false, true])
     func `a process that starts shows the stored challenge, and calls only after the pause`(isShared: Bool) {
         for (ago, isPaused) in [(400, true), (590, true), (601, false), (-86_400, true)] as [(TimeInterval, Bool)] {
-            let stored = TokenBundle.failed(
-                .seconds(600), ago, at: MachineScript.start, status: 400, count: 6, stepUp: challenge)
+            let stored = TokenBundle.failed(.seconds(600), ago, status: 400, count: 6, stepUp: challenge)
             var script = MachineScript.started(isShared: isShared, with: stored)
             #expect(script.machine.status.userAction == challenge && events(script) == [challenge])
             let expected = isPaused ? ["2: stepUpRequired"] : isShared ? ["lease"] : ["call g0"]
             #expect(script.refresh(2) == expected, "\(ago)")
         }
         // A count that cannot be makes a pause of ten minutes, and is not counted out.
-        let stored = TokenBundle.failed(
-            .seconds(600), 601, at: MachineScript.start, status: 400, count: .max, stepUp: challenge)
+        let stored = TokenBundle.failed(.seconds(600), 601, status: 400, count: .max, stepUp: challenge)
         var script = MachineScript.started(with: stored)
         #expect(script.refresh(2) == ["call g0"])
         _ = script.respond(demand(challenge))

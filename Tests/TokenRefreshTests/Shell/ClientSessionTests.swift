@@ -1,7 +1,6 @@
 import AuthInterface
 import AuthTesting
 import ContractTesting
-import Storage
 import TestSupport
 import Testing
 
@@ -33,18 +32,6 @@ import Testing
         try await gate.arrivals(atLeast: 1)
         gate.open()
         #expect(try await process.engine.token().name == "job1 g0", "its lost response is repeated")
-    }
-
-    @Test func `G13: a second process adopts the token over a file, and a third finds it later`() async throws {
-        let (temporary, handler) = (TemporaryFolder(), ScriptedRefreshHandler(otherwise: .client))
-        let folder = temporary.fresh()
-        func start() -> TokenRefreshCoordinator {
-            TokenRefreshCoordinator(over: FileTokenStore(folder: folder), ClientHandler(script: handler))
-        }
-        let (first, second) = (start(), start())
-        for engine in [first, second] { #expect(try await engine.token().name == "job1 g0") }
-        #expect(try await start().restore() == first.state && second.state == first.state)
-        #expect(handler.calls.count == 1)
     }
 
     @Test func `G13: processes that begin at once have one session, and neither ends that of the other`() async throws {

@@ -24,16 +24,11 @@ import Testing
         _ = await end.result
         #expect(process.engine.state == .signedOut(.byUser))
 
-        let isSettled = Locked(false)
-        let settling = Task {
-            let hasEnded = await process.engine.settle()
-            isSettled.withLock { $0 = hasEnded }
-        }
-        await settle()
-        #expect(!isSettled.withLock { $0 } && gate.arrivals == 1, "it waits for the journal")
+        let settled = Task { await process.engine.settle(within: .seconds(7)) }
+        try await place.clock.advance(toTimerIn: .seconds(7))
+        #expect(await !settled.value && gate.arrivals == 1, "it waits for the journal")
         gate.open()
-        await settling.value
-        #expect(isSettled.withLock { $0 })
+        #expect(await process.engine.settle())
     }
 
     @Test func `G26, G30: a journal that hangs hides no stored sign-in, and is waited for once`() async throws {

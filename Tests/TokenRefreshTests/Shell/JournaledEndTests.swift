@@ -22,19 +22,6 @@ import Testing
         #expect(try await place.start(kind).engine.restore() == .signedOut(.byUser))
     }
 
-    @Test func `G5, G30: a later sign-in of another process fulfils an end of the journal, and stays`() async throws {
-        let process = try await place.signedIn(.shared)
-        process.store.fail(.delete)
-        try await process.engine.signOut()
-        let other = place.start(.shared).engine
-        try await other.signIn(place.login("bob"))
-        #expect(place.journal.entry.pending == nil)
-        #expect(try await place.start(.shared).engine.restore() == other.state)
-        process.store.recover(.delete)
-        try await place.clock.advance(by: .seconds(1), until: { process.engine.state == other.state })
-        #expect(place.stored == "bob1 g0")
-    }
-
     /// A journal whose changes no process sees.
     private struct UnwatchedJournal: SessionJournal {
         let base: MemorySessionJournal
@@ -120,23 +107,6 @@ import Testing
         #expect(try await restored.value == session)
     }
 
-    @Test(arguments: Bench.StoreKind.allCases)
-    func `G13, G30: only a store of one process notes a rejection, of its tokens`(kind: Bench.StoreKind) async throws {
-        let process = try await place.signedIn(kind)
-        process.store.fail(.delete)
-        process.handler.add(.failure(TokenRefreshError.rejected))
-        _ = try? await process.engine.refresh()
-        #expect(place.journal.entry.pending?.generation == (kind == .own ? 0 : nil))
-        guard kind == .own else { return }
-        #expect(process.engine.state == .signedOut(.expired()))
-        let rejected = try #require(place.base.bundle)
-        await place.base.save(rejected.moved(to: 1))
-        #expect(try await place.start(kind).engine.restore() == .signedIn(rejected.session))
-        await place.base.save(rejected)
-        #expect(try await place.start(kind).engine.restore() == .signedOut(.expired()))
-    }
-
-    /// A store with followers.
     private final class PublishingStore: ForwardingStore, SessionPublishing {
         let base: FaultyTokenStore<RecordingTokenStore>
         let published = Locked<[SessionTombstone]>([])

@@ -7,8 +7,7 @@ import Testing
 
 @testable import TokenRefresh
 
-/// What happens to a refresh, and to the engine, when the app releases the engine, and what a later engine for the same
-/// store waits for.
+/// A refresh, and its engine, once the app has released the engine, and what a later engine for the store waits for.
 @Suite(.timeLimit(.minutes(10))) struct LifetimeTests {
     private struct NamedStore: TokenStore, Hashable {
         let name: String
@@ -60,11 +59,12 @@ import Testing
     @Test(arguments: Bench.StoreKind.allCases)
     func `Nothing that the shell holds grows, and an idle engine can be freed`(kind: Bench.StoreKind) async throws {
         let bench = Bench(kind, holding: .fixture())
-        for request in try await useUp(bench) { _ = await request.outcome() }
         for round in 0..<300 {
+            if round.isMultiple(of: 5) { bench.store.fail(.save, times: 1) }
             try await bench.engine.signIn(.fixture("user\(round)", expiresIn: .seconds(900)))
             bench.handler.add(.failure(TokenRefreshError(.unavailable, retryAfter: .seconds(1))))
             _ = try? await bench.engine.refresh()
+            await expectCancellation(of: bench.refuse(try await bench.engine.token())[0])
             bench.clock.advance(by: .seconds(60))
             for await _ in bench.engine.states { break }
             if round.isMultiple(of: 3) { try await bench.engine.signOut() }
@@ -79,29 +79,6 @@ import Testing
         let place = bench.engine.place
         try await bench.releaseEngine()
         #expect(EnginesAtWork.count(at: place) == 0)
-    }
-
-    /// Runs everything that starts a task: failures, pauses, retries, timers, revocations.
-    private func useUp(_ bench: Bench) async throws -> [Bench.Request] {
-        let first = try await bench.engine.token()
-        bench.handler.add(.failure(TokenRefreshError(.unavailable, retryAfter: .seconds(1))))
-        _ = try? await bench.engine.replacement(for: first)
-        let waiting = bench.refuse(try await bench.engine.token())
-        try await bench.waiters(atLeast: 1)
-        waiting[0].cancel()
-        bench.clock.advance(by: .seconds(60))
-        bench.store.fail(.save, times: 1)
-        let refused = bench.refuse(try await bench.engine.replacement(for: first))
-        try await bench.engine.signOut()
-        try await bench.engine.signIn(.fixture("bob1", expiresIn: .seconds(900)))
-        try await bench.engine.signOut()
-        return waiting + refused
-    }
-
-    @Test func `An unused engine reads nothing and is deallocated when it is released`() async throws {
-        let bench = Bench(.shared, holding: .fixture())
-        try await bench.releaseEngine()
-        #expect(bench.store.base.events == [])
     }
 
     @Test func `Equal stores are one place, and others are not`() {

@@ -53,7 +53,6 @@ import Testing
         #expect(bench.revocation.revoked == ["ada1 g0"])
     }
 
-    /// A handler that can revoke, too.
     private struct RevokingHandler: TokenRefreshHandler, TokenRevocationHandler {
         let refreshing = ScriptedRefreshHandler()
         let revocation = RecordingRevocation()
@@ -82,7 +81,7 @@ import Testing
     func `G8, G9: a failed revocation is an event, and delays a sign-out by its limit`(hangs: Bool) async throws {
         let bench = try await Bench.signedIn()
         let gate = hangs ? bench.revocation.hold() : nil
-        if !hangs { bench.revocation.fail(with: TokenRefreshError.unavailable) }
+        if !hangs { bench.revocation.onCall { throw TokenRefreshError.unavailable } }
         let signOut = Task { try await bench.engine.signOut() }
         try await until { !bench.revocation.revoked.isEmpty }
         #expect(bench.engine.state == .signedOut(.byUser))

@@ -130,7 +130,3 @@ import Testing
         if kind == .shared { #expect(try await bench.other().restore().ending == ending) }
     }
 }
-
-extension SessionState {
-    fileprivate var ending: SessionEnding? { if case .signedOut(.expired(let ending)) = self { ending } else { nil } }
-}
