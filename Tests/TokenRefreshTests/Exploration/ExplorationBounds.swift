@@ -73,13 +73,6 @@ struct ExplorationBounds: Hashable, Sendable {
     func includes(_ resource: Resource) -> Bool { left[resource.rawValue] > 0 }
 }
 
-extension ExplorationBounds: CustomStringConvertible {
-    var description: String {
-        let amounts = Resource.allCases.filter { left[$0.rawValue] > 0 }.map { "\($0)=\(left[$0.rawValue])" }
-        return (amounts + ["faults=\(faults)"]).joined(separator: " ")
-    }
-}
-
 /// The behaviour of store and server in a walk, and how the two may be faulty.
 struct ExplorationModel: Hashable, Sendable {
     /// Rule 6: the server repeats its result for the same key, and the engine knows it.

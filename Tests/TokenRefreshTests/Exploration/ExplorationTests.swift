@@ -92,28 +92,26 @@ import Testing
         for bounds in Self.walks(small, large: Self.largeActs) { walk(bounds, model) }
     }
 
-    private static func walks(_ small: [String], large: [String]) -> [ExplorationBounds] {
+    private static func walks(_ small: [String], large: [String]) -> [String] {
         let asked = environment["BOUNDS"].flatMap { $0.isEmpty ? nil : [$0] }
-        return (asked ?? (environment["EXPLORE"] == "large" ? large : small)).map(ExplorationBounds.init)
+        return asked ?? (environment["EXPLORE"] == "large" ? large : small)
     }
 
     /// Only a claim can be cut. Both kinds of leases can lose what shows who holds them, and have owners that stop.
-    private static func leases(of bounds: ExplorationBounds) -> [Bool] {
+    private static func leases(of text: String) -> [Bool] {
+        let bounds = ExplorationBounds(text)
         if bounds.includes(.cut) { return [true] }
         return bounds.includes(.removal) || bounds.includes(.freeze) ? [false, true] : [false]
     }
 
-    private func walk(_ bounds: ExplorationBounds, _ model: ExplorationModel) {
-        var explorer = Explorer(model: model, bounds: bounds)
+    private func walk(_ bounds: String, _ model: ExplorationModel) {
+        var explorer = Explorer(model: model, bounds: ExplorationBounds(bounds))
         explorer.limit = Self.environment["STATES"].flatMap(Int.init) ?? explorer.limit
         let start = ContinuousClock.now
         let report = explorer.run()
-        let keys =
-            (model.honoursKeys ? "keys" : "no keys") + (model.hasClaims ? ", claims" : "")
-            + (model.hasJournal ? ", journal" : "") + (model.startsEmpty ? ", empty" : "")
         print(
             "exploration: \(report.states) states\(report.isCutShort ? " and more" : ""), \(report.steps) steps,",
-            "depth \(report.depth), \((ContinuousClock.now - start) / .seconds(1)) s: \(keys), \(bounds)"
+            "depth \(report.depth), \((ContinuousClock.now - start) / .seconds(1)) s: \(model), \(bounds)"
         )
         fflush(nil)
         if let broken = report.broken { Issue.record("\(broken.world.dump)") }

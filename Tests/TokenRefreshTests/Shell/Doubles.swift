@@ -87,29 +87,15 @@ extension ScriptedRefreshHandler.Response {
     }
 }
 
-/// An actor that notices when others run while it waits for a token: then the call has suspended it.
-actor Witness {
-    private var isAsking = false
-    private(set) var suspensions = 0
-
-    /// Asks for a token again and again, while others run.
-    nonisolated func watch(_ provider: some TokenProvider) async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<2_000 {
-                group.addTask { try await self.ask(provider) }
-                group.addTask { await self.pass() }
-            }
-            try await group.waitForAll()
-        }
-    }
-
-    func ask(_ provider: some TokenProvider) async throws {
-        isAsking = true
+/// Starts a request for a token. `isDone`: it has ended without a suspension of its caller.
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+func askAtOnce(_ provider: some TokenProvider) -> (isDone: Bool, request: Task<Void, any Error>) {
+    let isDone = Locked(false)
+    let request = Task.immediate {
         _ = try await provider.token()
-        isAsking = false
+        isDone.withLock { $0 = true }
     }
-
-    func pass() { if isAsking { suspensions += 1 } }
+    return (isDone.withLock { $0 }, request)
 }
 
 /// Activities that a test lets expire.

@@ -10,23 +10,24 @@ import Testing
 
 /// When an engine watches its store, and what it does when the store cannot report changes.
 @Suite(.timeLimit(.minutes(10))) struct EndedChangesTests {
-    /// A store whose streams of changes end at once.
-    private static func silentStore() -> FaultyTokenStore<RecordingTokenStore> {
-        let store = FaultyTokenStore(RecordingTokenStore(holding: .fixture()))
+    @Test func `A store that cannot report changes is checked, and the status and an event say so`() async throws {
+        let (store, clock) = (FaultyTokenStore(RecordingTokenStore(holding: .fixture())), ManualTimeSource())
+        // Its streams of changes end at once.
         store.fail(.watch)
-        return store
-    }
-
-    @Test func `A switch and a sign-out are noticed although the stream of changes has ended`() async throws {
-        let (store, clock) = (Self.silentStore(), ManualTimeSource())
-        let engine = TokenRefreshCoordinator(over: store, clock: clock)
+        let log = EventLog()
+        let engine = TokenRefreshCoordinator(over: store, clock: clock, events: log)
         try await engine.restore()
+        #expect(engine.status.isWatched)
         let other = TokenRefreshCoordinator(over: store.base)
         try await other.signIn(.fixture("bob"))
         try await clock.advance(by: .seconds(1), until: { engine.state == other.state })
         try await other.signOut()
         try await clock.advance(by: .seconds(1), until: { engine.state == .signedOut(.byUser) })
-        #expect(store.calls(.watch) >= 2, "the stream is opened again")
+        try await clock.advance(by: .milliseconds(100), until: { !engine.status.isWatched })
+        #expect(log.count("storeNotWatched") >= 1 && store.calls(.watch) >= 2, "the stream is opened again")
+
+        store.recover(.watch)
+        try await clock.advance(by: .seconds(1), until: { engine.status.isWatched })
     }
 
     /// A store that notes in which order it is read and watched, and is slow to be watched.
@@ -69,19 +70,6 @@ import Testing
             let pause = TokenRefreshCoordinator.polling.delay(afterFailures: failures)
             #expect(pause >= .seconds(1) && pause < .seconds(5))
         }
-    }
-
-    @Test func `The status and an event say that a store cannot report changes, as long as it cannot`() async throws {
-        let (store, clock) = (Self.silentStore(), ManualTimeSource())
-        let log = EventLog()
-        let engine = TokenRefreshCoordinator(over: store, clock: clock, events: log)
-        try await engine.restore()
-        #expect(engine.status.isWatched)
-        try await clock.advance(by: .milliseconds(100), until: { !engine.status.isWatched })
-        #expect(log.count("storeNotWatched") >= 1 && store.calls(.watch) >= 2)
-
-        store.recover(.watch)
-        try await clock.advance(by: .seconds(1), until: { engine.status.isWatched })
     }
 
     @Test func `A store whose streams of changes have lasted counts as watched`() async throws {

@@ -94,18 +94,7 @@ import Testing
         gate?.open()
     }
 
-    @Test func `G7: a cancelled sign-out does not wait for a revocation that hangs`() async throws {
-        let bench = try await Bench.signedIn()
-        let gate = bench.revocation.hold()
-        let signOut = Task { try await bench.engine.signOut() }
-        try await until { !bench.revocation.revoked.isEmpty }
-        try await until { bench.store.base.bundle == nil }
-        await expectCancellation(of: signOut)
-        #expect(bench.engine.state == .signedOut(.byUser))
-        gate.open()
-    }
-
-    @Test func `G12: settle waits for a revocation, up to its limit or its cancellation`() async throws {
+    @Test func `G7, G12: settle and a sign-out wait for a revocation, up to a limit or a cancellation`() async throws {
         let bench = try await Bench.signedIn()
         let gate = bench.revocation.hold()
         let signOut = Task { try await bench.engine.signOut(reason: .byUser) }
@@ -117,8 +106,9 @@ import Testing
         await settle()
         settling.cancel()
         #expect(await !settling.value)
+        await expectCancellation(of: signOut)
+        #expect(bench.engine.state == .signedOut(.byUser))
         gate.open()
-        try await signOut.value
         #expect(await bench.engine.settle())
     }
 }

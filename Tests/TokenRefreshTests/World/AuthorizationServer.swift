@@ -174,8 +174,6 @@ struct AuthorizationServer {
         return isKnown && honours(grants[families[family].newest].refresh)
     }
 
-    func user(of grant: Int) -> String { families[grants[grant].family].user }
-
     static func subject(of user: String) -> TokenSubject? { TokenSubject(issuer: "server", id: user) }
 }
 

@@ -1,5 +1,4 @@
 import AuthInterface
-import ConcurrencyPrimitives
 
 @testable import TokenRefresh
 

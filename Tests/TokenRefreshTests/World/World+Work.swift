@@ -139,7 +139,8 @@ extension TokenRefreshResult {
             refreshToken: isSent ? "r\(server.grants[grant].refresh)" : nil,
             expiresIn: plan.saysLifetime ? plan.lifetime.map { .milliseconds($0) } : nil,
             serverDate: plan.saysDate ? serverDate : nil,
-            subject: plan.saysSubject ? AuthorizationServer.subject(of: server.user(of: grant)) : nil
+            subject: plan.saysSubject
+                ? AuthorizationServer.subject(of: server.families[server.grants[grant].family].user) : nil
         )
     }
 }
