@@ -101,8 +101,6 @@ import Testing
         }
     }
 
-    // MARK: Seen
-
     @Test func `G30: a session is noted as seen once an hour, unless it is to end or another one came after it`() {
         for (entry, isNoted) in [
             (SessionJournalEntry(), true), (.init(seen: seen("bob", 4)), true), (.init(seen: seen("bob", nil)), true),

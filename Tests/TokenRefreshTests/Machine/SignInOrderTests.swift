@@ -157,8 +157,6 @@ import Testing
         #expect(script.lastContent?.note(isShared: true)?.ordinal == SessionOrdinal(at: script.date - 60))
     }
 
-    // MARK: Their callers
-
     @Test func `A sign-in or a sign-out that ended before its write fails only the caller of the last end`() {
         var script = MachineScript()
         _ = script.signIn(1, as: "ada")

@@ -104,8 +104,6 @@ import Testing
         #expect(script.ask(3, after: .milliseconds(1)) == ["3: ada g0", "call g0"])
     }
 
-    // MARK: Many sessions
-
     /// The refreshes of a session that is signed in at a millisecond of the first second, and has a request a second.
     /// The first request in the ahead window starts each, and each token counts from the one before.
     private func refreshes(ofSession number: Int, until end: Duration) -> [Duration] {

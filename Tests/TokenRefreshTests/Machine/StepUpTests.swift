@@ -125,8 +125,6 @@ import Testing
         #expect(script.wrote() == ["2: ada g1", "50: done"])
     }
 
-    // MARK: Other processes
-
     @Test func `G32: what another process has refreshed meanwhile does not replace it`() {
         var script = MachineScript.known(isShared: true)
         #expect(script.stepUp(50) == ["save ada g1"])

@@ -48,6 +48,7 @@ import Testing
     @Test func `G13: under the lease the store is read again, and a newer bundle is adopted without a call`() {
         let past = MachineScript.start - 1
         let unrefreshable = TokenBundle.stored("ada", 1, refreshToken: "", expiresAt: past)
+        let later = TokenStoreError(.unsupportedVersion, reason: "later")
         let (corrupt, empty) = (TokenStoreError(.corrupt, reason: "no session"), StoredSession.empty)
         let rows: [(found: StoreResult, texts: [String])] = [
             (.success(.active(.stored("ada", 1))), ["1: ada g1", "release"]),
@@ -58,6 +59,8 @@ import Testing
             // G14: a store that has lost the session, and one that cannot be read.
             (.success(.active(.stored("ada", 0))), ["call g0"]), (.success(empty), ["call g0"]),
             (.failure(corrupt), ["call g0"]), (.failure(.locked), ["1: storeUnavailable", "release"]),
+            // G36: what a later version has stored causes no call.
+            (.failure(later), ["1: storeUnavailable", "release"]),
         ]
         for (found, texts) in rows {
             var script = MachineScript.refreshing(isShared: true)

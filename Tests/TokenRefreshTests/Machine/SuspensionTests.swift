@@ -74,8 +74,6 @@ import Testing
         #expect(script.refresh(3) == ["call g1"])
     }
 
-    // MARK: A lease that is lost
-
     @Test func `Rule 4: a lost lease is released once its call has ended, and its tokens or its mark are stored`() {
         var script = MachineScript.calling(for: .refresh)
         #expect(script.send(Self.ends[1]) == [], "its release would say that the call has ended")

@@ -83,8 +83,6 @@ import Testing
         #expect(script.machine.status.userAction == challenge && script.machine.status.lastFailure?.status == 503)
     }
 
-    // MARK: Its end
-
     @Test func `it ends by a refresh, a sign-in, a step-up, and newer tokens of another process`() {
         var refreshed = demanded()
         var signedIn = refreshed
@@ -107,8 +105,6 @@ import Testing
         #expect(adopting.machine.status.userAction == nil && adopting.ask(2) == ["2: ada g1"])
     }
 
-    // MARK: Other processes
-
     @Test(arguments: [false, true])
     func `a process that starts shows the stored challenge, and calls only after the pause`(isShared: Bool) {
         for (ago, isPaused) in [(400, true), (590, true), (601, false), (-86_400, true)] as [(TimeInterval, Bool)] {
@@ -125,8 +121,6 @@ import Testing
         _ = script.respond(demand(challenge))
         #expect(script.lastIntent?.failure?.pause == .seconds(600))
     }
-
-    // MARK: Tokens that no request can carry
 
     @Test func `DI3: a second refresh token in a row that brings no access token is the last for a while`() {
         var script = MachineScript.refreshing()

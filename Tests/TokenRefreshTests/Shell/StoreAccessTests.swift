@@ -3,7 +3,6 @@ import AuthTesting
 import ContractTesting
 import Foundation
 import Storage
-import TestSupport
 import Testing
 
 @testable import TokenRefresh
@@ -95,35 +94,6 @@ import Testing
         let end = StoreContent.tombstone(reason, at: Date(), of: .session(session, upTo: .unknown))
         #expect(await access(store).write(end) == (code == .unavailable ? .failed(error) : .written(replaced: nil)))
         #expect((store.base.bundle == nil) == isEmptied)
-    }
-
-    @Test func `G36: what a later version stored causes no call, and goes at a sign-out only`() async throws {
-        let temporary = TemporaryFolder()
-        let (store, handler, clock) = (
-            FileTokenStore(folder: temporary.fresh()), ScriptedRefreshHandler(), ManualTimeSource()
-        )
-        try await store.save(.fixture())
-        let engine = TokenRefreshCoordinator(over: store, handler, clock: clock)
-        let token = try await engine.token()
-        let later = Data(#"{"format":"latchkey-tokens","version":1000,"tokens":[]}"#.utf8)
-        try later.write(to: store.file)
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: store.file.path)
-        for _ in 0..<3 {
-            let error = await #expect(throws: AuthenticationError.self) { try await engine.refresh() }
-            #expect(error?.code == .storeUnavailable)
-            #expect((error?.cause as? TokenStoreError)?.code == .unsupportedVersion)
-            clock.advance(by: .seconds(600))
-        }
-        #expect(handler.calls.isEmpty)
-        #expect(try await engine.token() == token, "a valid token is used")
-
-        let next = TokenRefreshCoordinator(over: store, handler, clock: clock)
-        try await next.signIn(.fixture("bob1"))
-        #expect(try await next.token().name == "bob1 g0")
-        #expect(!next.status.isStored && next.status.storeFailure?.code == .unsupportedVersion)
-        #expect(try Data(contentsOf: store.file) == later)
-        try await next.signOut()
-        #expect(try await store.read() == .empty)
     }
 
     @Test func `Rule 3: a save is refused over its tombstone and its generation's other tokens`() async throws {

@@ -109,17 +109,13 @@ extension World {
     /// The time after which no failure of the past delays a refresh, in milliseconds.
     private static let longestPause = 400_000
 
+    private var living: [Int] { processes.indices.filter { processes[$0].isAlive } }
+
     mutating func checkService() {
-        for process in 0..<processes.count where processes[process].isAlive && violation == nil {
-            checkLeftovers(process)
-        }
-        for process in 0..<processes.count where processes[process].isAlive && violation == nil {
-            checkFollowing(process)
-        }
+        for process in living where violation == nil { checkLeftovers(process) }
+        for process in living where violation == nil { checkFollowing(process) }
         moveTime(to: now + Self.longestPause)
-        for process in 0..<processes.count where processes[process].isAlive && violation == nil {
-            checkService(process)
-        }
+        for process in living where violation == nil { checkService(process) }
     }
 
     /// A process that restores gets the state of the shared store.

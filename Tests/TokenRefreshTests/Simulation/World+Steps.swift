@@ -176,7 +176,6 @@ extension World {
         }
     }
 
-    /// Whether nothing happens to a call now.
     private func isStuck(_ index: Int, _ draws: inout RandomDraws) -> Bool {
         if calls[index].isOrphan { return false }
         if case .responded = calls[index].phase, !canReceive(index) { return true }

@@ -57,7 +57,11 @@ struct DeviceStore {
     ) {
         if condition == .fails || condition == .failsToWrite { return (.failed(.locked), nil) }
         if condition == .failsToRead, isShared { return (.failed(.locked), nil) }
-        guard isShared, fault != .writesAreBlind else { return overwrite(wanted, in: condition) }
+        guard isShared, fault != .writesAreBlind else {
+            let removed = wanted.mayRemoveUnread ? (try? read(in: condition).get())?.bundle : nil
+            replace(by: wanted.bundle.map { .active($0) } ?? .empty)
+            return (.written(replaced: removed), content)
+        }
         let found = read(in: condition)
         guard let new = wanted.replacement(for: found) else {
             let stored = (try? found.get()) ?? .empty
@@ -65,12 +69,6 @@ struct DeviceStore {
         }
         replace(by: new)
         return (.written(replaced: (try? found.get())?.bundle), new)
-    }
-
-    private mutating func overwrite(_ wanted: StoreContent, in condition: Condition) -> (WriteOutcome, StoredSession?) {
-        let removed = wanted.mayRemoveUnread ? (try? read(in: condition).get())?.bundle : nil
-        replace(by: wanted.bundle.map { .active($0) } ?? .empty)
-        return (.written(replaced: removed), content)
     }
 
     private mutating func replace(by new: StoredSession) {

@@ -68,12 +68,6 @@ extension Law {
     }
 }
 
-/// A broken law, and how.
-struct Violation: Sendable {
-    let law: Law
-    let what: String
-}
-
 /// What the laws need of a machine before an event, and the event.
 struct MachineSnapshot {
     let bundle: TokenBundle?

@@ -65,24 +65,13 @@ extension StoredSession {
     func feed(swapped: Bool, into hasher: inout Hasher) {
         switch self {
         case .empty: hasher.combine(0)
-        case .tombstone(let tombstone):
-            hasher.combine(1)
-            hasher.combine(tombstone)
+        case .tombstone(let tombstone): hasher.feed(1, tombstone)
         case .active(let bundle):
-            hasher.combine(2)
-            hasher.combine(bundle.session)
-            hasher.combine(bundle.ordinal)
-            hasher.combine(bundle.generation)
-            hasher.combine(bundle.accessToken)
-            hasher.combine(bundle.refreshToken)
+            hasher.feed(2, bundle.session, bundle.ordinal, bundle.generation, bundle.accessToken, bundle.refreshToken)
             guard let intent = bundle.refreshIntent else { return }
             Perspective.feed(intent.idempotencyKey, swapped: swapped, into: &hasher)
             Perspective.feed(intent.owner.process, swapped: swapped, into: &hasher)
-            hasher.combine(intent.date)
-            hasher.combine(intent.firstDate)
-            hasher.combine(intent.isAbandoned)
-            hasher.combine(intent.lease)
-            hasher.combine(intent.failure)
+            hasher.feed(intent.date, intent.firstDate, intent.isAbandoned, intent.lease, intent.failure)
         }
     }
 }

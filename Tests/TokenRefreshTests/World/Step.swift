@@ -30,7 +30,6 @@ struct Step {
         case respond(Int)
         /// The server, or a gateway before it, fails. Whether the refresh is done stays as it is.
         indirect case refuseCall(Int, TokenRefreshError)
-        /// A cache responds to it, with the tokens of another user.
         case answerFromCache(Int)
         /// The connection breaks. What is on its way to the server arrives.
         case endCall(Int)
@@ -40,7 +39,6 @@ struct Step {
         case work(Int)
         case giveLease(job: Int)
         indirect case failWork(Int, TokenStoreError)
-        /// The process gets the result of a job.
         case report(Int)
         case storeChanged, noticeLosses, cutLease
         /// What shows who holds the lease is removed (``ExplorationBounds/Resource/removal``).
@@ -52,9 +50,7 @@ struct Step {
         // The condition of store and servers, for all processes or for this one.
         case setStore(DeviceStore.Condition, isOwn: Bool)
         case setJournal(DeviceJournal.Condition)
-        /// The tokens are deleted behind the back of the programs.
         case emptyStore
-        /// The store is copied, or replaced by the copy.
         case backUp
         case stopServer, refuseEverything, expireTokens, revoke(family: Int), recoverServers
     }
@@ -69,16 +65,12 @@ struct Step {
     }
 }
 
-extension Step: CustomStringConvertible {
-    var description: String { "p\(process + 1) \(kind)" }
-}
-
 extension World {
     /// Takes a step. What it leaves to chance follows from the rates of the plan.
     mutating func take(_ step: Step, _ draws: inout RandomDraws) {
         let process = step.process
         if let time = step.time { moveTime(to: time) }
-        if isTraced { note("\(step)") }
+        if isTraced { note("p\(process + 1) \(step.kind)") }
         switch step.kind {
         case .start: processes[process] = newProcess(process)
         case .crash: crash(process)

@@ -19,15 +19,11 @@ extension World {
         case endingsAreNotNoted
     }
 
-    // MARK: Clocks
-
     mutating func setClock(by days: Int) {
         wallOffset += TimeInterval(days) * 86_400
         clockSetAt = now
         if isTraced { note("the wall clock is set to \(instant.date)") }
     }
-
-    // MARK: The store
 
     /// The store is copied, or replaced by the copy. What it held then is lost.
     mutating func backUp() {
@@ -37,14 +33,8 @@ extension World {
         store.backup = nil
     }
 
-    /// The tokens are deleted behind the back of the programs, or replaced by earlier ones. With them goes the end of a
-    /// session, which another process may write again.
+    /// The tokens are deleted behind the back of the programs, or replaced by earlier ones.
     mutating func loseContent(for earlier: StoredSession = .empty) {
-        switch store.content {
-        case .active(let bundle): vanished.insert(bundle.session)
-        case .tombstone(let end): vanished.insert(end.session)
-        case .empty: break
-        }
         store.content = earlier
         for process in 0..<processes.count where isShared { processes[process].hasReport = true }
     }

@@ -37,7 +37,11 @@ extension World {
             fail(.expiredToken, "p\(process + 1): \(token)")
         }
         checkLife(process, token)
-        if !server.grants[Int(named: token.value)].wasStored, !isExcused(process, token) {
+        let isExcused = processes[process].notes.excused.map { excused in
+            excused.session == token.session
+                && (excused.generation >= token.generation || excused.accessToken == token.value)
+        }
+        if !server.grants[Int(named: token.value)].wasStored, isExcused != true {
             fail(.persistence, "p\(process + 1): \(token) is nowhere but in memory")
         }
     }
@@ -52,12 +56,6 @@ extension World {
         else { return }
         let end = server.grants[grant].issuedAt + lifetime
         if now > end { fail(.life, "p\(process + 1): \(token) \(now - end) ms after its end") }
-    }
-
-    private func isExcused(_ process: Int, _ token: SessionToken) -> Bool {
-        guard let excused = processes[process].notes.excused else { return false }
-        return excused.session == token.session
-            && (excused.generation >= token.generation || excused.accessToken == token.value)
     }
 
     // MARK: Kinds of responses

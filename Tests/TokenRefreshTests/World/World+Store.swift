@@ -162,7 +162,6 @@ extension World {
 
     /// A bundle has been written.
     private mutating func landed(_ bundle: TokenBundle, _ process: Int) {
-        vanished.remove(bundle.session)
         let family = server[bundle.session]
         if family.isRetired { fail(.revival, "p\(process + 1) stores \(bundle)") }
         if let failure = bundle.refreshIntent?.failure, let token = bundle.refreshToken, wallOffset == 0 {

@@ -33,7 +33,6 @@ extension World {
         fail(.subject, "p\(process + 1) \(what) the tokens of another user in \(bundle.session.rawValue)")
     }
 
-    /// A call ends without its response.
     mutating func end(_ index: Int) {
         let call = calls[index]
         if call.phase == .made { return endUnmade(index, because: "no connection") }
@@ -47,7 +46,6 @@ extension World {
         deliver(.failure(.unavailable), to: index)
     }
 
-    /// The server, or a gateway before it, fails: before the refresh, or after it.
     mutating func refuse(call index: Int, _ error: TokenRefreshError) {
         if calls[index].phase != .sent { server.noteFate(.lost, of: calls[index]) }
         deliver(.failure(error), to: index)

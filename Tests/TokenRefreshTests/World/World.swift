@@ -25,8 +25,6 @@ struct World {
     var journal = DeviceJournal()
     /// The sessions that a sign-out, or a sign-in over them, has ended: the journal has noted it, or the store has it.
     var ended: Set<SessionID> = []
-    /// The sessions whose tokens, or whose end, the store has lost.
-    var vanished: Set<SessionID> = []
     var processes: [DeviceProcess] = []
     var calls: [Call] = []
     /// The idempotency keys of the grants whose calls have returned nothing yet.
@@ -41,7 +39,7 @@ struct World {
     var waiters = 0
     var madeCalls = 0
     var starts: UInt64 = 0
-    var violation: Violation?
+    var violation: Law?
     var trace: [String]?
 
     init(plan: WorldPlan, fault: World.Fault? = nil, isTraced: Bool = false) {
@@ -93,7 +91,7 @@ struct World {
     /// Notes a broken law, where it is stated for this world.
     mutating func fail(_ law: Law, _ what: String) {
         guard violation == nil, plan.traits.isDisjoint(with: law.exceptions) else { return }
-        violation = Violation(law: law, what: what)
+        violation = law
         if isTraced { note("BROKEN \(law.rawValue): \(what)") }
     }
 
@@ -125,7 +123,6 @@ struct World {
 
     // MARK: The machine
 
-    /// Sends an event to a process's machine, and runs its actions.
     mutating func send(_ process: Int, _ event: RefreshEvent) {
         guard processes[process].runs else { return }
         // No lease is lost before the process has it.
@@ -134,7 +131,6 @@ struct World {
         checkWork(process)
     }
 
-    /// Tells a process of the leases that it has lost.
     mutating func noticeLosses(_ process: Int) {
         for lost in lostLeases(of: process) {
             withdrawCalls(of: process)
