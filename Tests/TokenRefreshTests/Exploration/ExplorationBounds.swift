@@ -2,7 +2,6 @@
 struct ExplorationBounds: Hashable, Sendable {
     /// What is counted down.
     enum Resource: Int, CaseIterable, Sendable {
-        /// A user requests a refresh.
         case refresh
         /// A request is sent with the current token, and refused later.
         case request
@@ -41,7 +40,6 @@ struct ExplorationBounds: Hashable, Sendable {
         /// A cache responds to a refresh, with the tokens of another user.
         case cached
 
-        /// Whether it counts as a fault.
         var isFault: Bool { rawValue >= Resource.crash.rawValue }
     }
 
@@ -64,9 +62,7 @@ struct ExplorationBounds: Hashable, Sendable {
         }
     }
 
-    func has(_ resource: Resource) -> Bool {
-        left[resource.rawValue] > 0 && (!resource.isFault || faults > 0)
-    }
+    func has(_ resource: Resource) -> Bool { left[resource.rawValue] > 0 && (!resource.isFault || faults > 0) }
 
     mutating func spend(_ resource: Resource) {
         left[resource.rawValue] -= 1
@@ -77,13 +73,6 @@ struct ExplorationBounds: Hashable, Sendable {
     func includes(_ resource: Resource) -> Bool { left[resource.rawValue] > 0 }
 }
 
-extension ExplorationBounds: CustomStringConvertible {
-    var description: String {
-        let amounts = Resource.allCases.filter { left[$0.rawValue] > 0 }.map { "\($0)=\(left[$0.rawValue])" }
-        return (amounts + ["faults=\(faults)"]).joined(separator: " ")
-    }
-}
-
 /// The behaviour of store and server in a walk, and how the two may be faulty.
 struct ExplorationModel: Hashable, Sendable {
     /// Rule 6: the server repeats its result for the same key, and the engine knows it.
@@ -91,7 +80,6 @@ struct ExplorationModel: Hashable, Sendable {
     /// The lease is a claim in a row: it can lapse, and has a number that is noted when it is released. Otherwise it is
     /// the lock of a file, which the kernel releases.
     var hasClaims = false
-    /// The two processes have a journal (G30).
     var hasJournal = false
     /// No process runs, and none has signed in yet.
     var startsEmpty = false

@@ -1,5 +1,4 @@
 import AuthInterface
-import Foundation
 
 @testable import TokenRefresh
 
@@ -15,20 +14,19 @@ extension ExploredWorld {
 
     private func fingerprint(swapped: Bool) -> Int {
         var hasher = Hasher()
-        hasher.combine(world.now)
-        hasher.combine(bounds)
-        hasher.combine(world.processes[swapped ? 1 : 0].state)
-        hasher.combine(world.processes[swapped ? 0 : 1].state)
+        let (first, second) = (world.processes[swapped ? 1 : 0], world.processes[swapped ? 0 : 1])
+        hasher.feed(world.now, bounds, first.state, second.state)
         world.store.feed(swapped: swapped, into: &hasher)
         world.server.feed(swapped: swapped, into: &hasher)
         hasher.combine(world.calls.unordered { $1.feed(swapped: swapped, into: &$0) })
-        hasher.combine(world.pauses)
-        hasher.combine(world.journal.entry)
-        hasher.combine(world.journal.hasMissed)
-        hasher.combine(world.ended)
-        hasher.combine(world.vanished)
+        hasher.feed(world.pauses, world.journal.entry, world.journal.hasMissed, world.ended)
         return hasher.finalize()
     }
+}
+
+extension Hasher {
+    /// Feeds values, one after the other.
+    mutating func feed<each Value: Hashable>(_ value: repeat each Value) { repeat combine(each value) }
 }
 
 extension Sequence {
@@ -53,48 +51,27 @@ extension DeviceProcess {
     }
 
     private func feed(into hasher: inout Hasher) {
-        hasher.combine(incarnation)
-        hasher.combine(isAlive)
+        hasher.feed(incarnation, isAlive)
         guard isAlive else { return }
-        hasher.combine(machine.value)
-        hasher.combine(isSuspended)
-        hasher.combine(isSuspending)
-        hasher.combine(timers.unordered { $0.combine($1) })
+        hasher.feed(machine.value, isSuspended, isSuspending, timers.unordered { $0.combine($1) })
         for job in jobs { job.feed(into: &hasher) }
-        hasher.combine(leases)
-        hasher.combine(knownLoss)
-        hasher.combine(released)
-        hasher.combine(retryAt)
+        hasher.feed(leases, knownLoss, released, retryAt)
         hasher.combine(
             requests.unordered { hasher, request in
-                hasher.combine(request.waiter)
-                hasher.combine(request.kind)
-                hasher.combine(request.phase)
-                hasher.combine(request.session)
+                hasher.feed(request.waiter, request.kind, request.phase, request.session)
                 // Equality of tokens ignores how they were handed out.
                 if case .carrying(let token) = request.phase { hasher.combine(token.issuance) }
                 if case .replacement(let token) = request.kind { hasher.combine(token.issuance) }
             })
-        hasher.combine(notes.left)
-        hasher.combine(notes.signedOut)
-        hasher.combine(notes.endedAt)
-        hasher.combine(entry)
-        hasher.combine(mustRevoke)
+        hasher.feed(notes.left, notes.signedOut, notes.endedAt, entry, mustRevoke)
     }
 }
 
 extension DeviceProcess.Job {
     fileprivate func feed(into hasher: inout Hasher) {
-        hasher.combine(kind)
-        hasher.combine(journal)
-        hasher.combine(ended)
-        hasher.combine(found)
-        hasher.combine(outcome)
+        hasher.feed(kind, journal, ended, found, outcome)
         switch event {
-        case .read(_, let result, let ownerMayCall, let ending, _)?:
-            hasher.combine(result)
-            hasher.combine(ownerMayCall)
-            hasher.combine(ending)
+        case .read(_, let result, let ownerMayCall, let ending, _)?: hasher.feed(result, ownerMayCall, ending)
         case .wrote(_, let outcome)?: hasher.combine(outcome)
         default: break
         }
@@ -104,12 +81,10 @@ extension DeviceProcess.Job {
 extension DeviceStore {
     fileprivate func feed(swapped: Bool, into hasher: inout Hasher) {
         content.feed(swapped: swapped, into: &hasher)
-        hasher.combine(leaseNumber)
-        hasher.combine(released)
+        hasher.feed(leaseNumber, released)
         guard let lease else { return }
         Perspective.feed(lease.owner.process, swapped: swapped, into: &hasher)
-        hasher.combine(lease.attempt)
-        hasher.combine(lease.silentSince == nil)
+        hasher.feed(lease.attempt, lease.silentSince == nil)
     }
 }
 
@@ -117,17 +92,13 @@ extension AuthorizationServer {
     fileprivate func feed(swapped: Bool, into hasher: inout Hasher) {
         hasher.combine(families)
         for grant in grants {
-            hasher.combine(grant.family)
-            hasher.combine(grant.successor)
-            hasher.combine(grant.wasStored)
+            hasher.feed(grant.family, grant.successor, grant.wasStored)
             if let key = grant.key { Perspective.feed(key, swapped: swapped, into: &hasher) }
             hasher.combine(grant.intents.unordered { Perspective.feed($1, swapped: swapped, into: &$0) })
             hasher.combine(
                 grant.exchanges.unordered { hasher, exchange in
-                    hasher.combine(swapped ? 1 - exchange.process : exchange.process)
-                    hasher.combine(exchange.since)
-                    hasher.combine(exchange.isUnguarded)
-                    hasher.combine(exchange.fate)
+                    let process = swapped ? 1 - exchange.process : exchange.process
+                    hasher.feed(process, exchange.since, exchange.isUnguarded, exchange.fate)
                 })
         }
     }
@@ -135,17 +106,10 @@ extension AuthorizationServer {
 
 extension Call {
     fileprivate func feed(swapped: Bool, into hasher: inout Hasher) {
-        hasher.combine(token)
-        hasher.combine(phase)
+        hasher.feed(token, phase)
         Perspective.feed(key, swapped: swapped, into: &hasher)
         guard !isOrphan else { return }
-        hasher.combine(swapped ? 1 - process : process)
-        hasher.combine(attempt)
-        hasher.combine(base.generation)
-        hasher.combine(since)
-        hasher.combine(startBefore)
-        hasher.combine(isCancelled)
-        hasher.combine(isUnguarded)
-        hasher.combine(isAbandoned)
+        hasher.feed(swapped ? 1 - process : process, attempt, base.generation, since, startBefore)
+        hasher.feed(isCancelled, isUnguarded, isAbandoned)
     }
 }

@@ -1,7 +1,6 @@
 @testable import TokenRefresh
 
-/// Visits every state that can be reached within bounds, breadth first, so that the first law found broken is broken by
-/// a shortest history.
+/// Visits every state within bounds, breadth first: the first law found broken is broken by a shortest history.
 struct Explorer {
     struct Report {
         var states = 0
@@ -23,23 +22,16 @@ struct Explorer {
         let step: UInt16
     }
 
-    /// A state to go on from. A class, as a list of worlds would be moved as it grows.
-    private final class State {
-        let explored: ExploredWorld
-        let id: Int32
-
-        init(_ explored: ExploredWorld, id: Int32) {
-            (self.explored, self.id) = (explored, id)
-        }
-    }
+    /// A state to go on from.
+    private typealias State = (explored: ExploredWorld, id: Int32)
 
     func run() -> Report {
         var report = Report()
         let root = ExploredWorld(model, bounds)
         var seen: Set<Int> = [root.fingerprint]
         var origins = [Origin(parent: -1, step: 0)]
-        var level = [State(root, id: 0)]
-        while !level.isEmpty {
+        var level: [State] = [(root, 0)]
+        walk: while !level.isEmpty {
             var next: [State] = []
             // Worlds whose machines are equal share them.
             var machines: Set<SharedMachine> = []
@@ -50,19 +42,17 @@ struct Explorer {
                     new.take(choice)
                     report.steps += 1
                     if new.world.violation != nil {
-                        report.states = origins.count
                         report.broken = counterexample(of: Origin(parent: state.id, step: UInt16(index)), origins)
-                        return report
+                        break walk
                     }
                     guard seen.insert(new.fingerprint).inserted else { continue }
                     new.world.processes[choice.process].share(&machines)
-                    next.append(State(new, id: Int32(origins.count)))
+                    next.append((new, Int32(origins.count)))
                     origins.append(Origin(parent: state.id, step: UInt16(index)))
                 }
                 if origins.count >= limit {
                     report.isCutShort = true
-                    report.states = origins.count
-                    return report
+                    break walk
                 }
             }
             level = next.reversed()
@@ -72,7 +62,6 @@ struct Explorer {
         return report
     }
 
-    /// Walks a history again, and writes it down.
     private func counterexample(of last: Origin, _ origins: [Origin]) -> (world: World, length: Int) {
         var choices = [last.step]
         var parent = last.parent

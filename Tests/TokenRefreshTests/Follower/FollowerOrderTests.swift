@@ -116,17 +116,14 @@ import Testing
         #expect(script.machine.current?.token.value == "access-ada-0")
     }
 
-    /// What an owner stores whose clock was set back between two sign-ins, and an earlier version, which has no
-    /// ordinals.
+    /// What an owner stores whose clock was set back between two sign-ins, and one without ordinals.
     private static let histories = [
         ["ada 0 @7+600", "ada 1 @7+600", "ada end @7+700", "bob 0 @8+200", "bob 1 @8+200", "bob end @8+300"],
         ["ada 0 +0", "ada 1 +0", "ada end +100", "bob 0 +200", "bob 1 +200", "bob end +300"],
     ]
 
     @Test(arguments: histories, [false, true])
-    func `G29: every order of an owner's contents leads to the newest one, and never back`(
-        history: [String], isRead: Bool
-    ) {
+    func `G29: an owner's contents lead to the newest one in every order, never back`(history: [String], isRead: Bool) {
         var (script, walks) = (FollowerScript(), 0)
         _ = script.pass(.seconds(1_000))
         explore(script, history.map { ($0, content($0)) }, isRead, [], &walks)

@@ -11,22 +11,18 @@ struct FollowerScript {
     var uptime: Duration = .seconds(1_000)
     var date = MachineScript.start
     private(set) var timers: [FollowerTimer: Duration] = [:]
-    /// The failures of callers.
     private(set) var errors: [AuthenticationError] = []
 
-    init(policy: FollowerPolicy = .init(), hasSource: Bool = true) {
-        machine = FollowerMachine(policy: policy, hasSource: hasSource)
-    }
+    init(hasSource: Bool = true) { machine = FollowerMachine(policy: FollowerPolicy(), hasSource: hasSource) }
 
     /// A machine that follows ada's first token, which is valid for an hour.
-    static func following(hasSource: Bool = true, policy: FollowerPolicy = .init()) -> FollowerScript {
-        var script = FollowerScript(policy: policy, hasSource: hasSource)
+    static func following(hasSource: Bool = true) -> FollowerScript {
+        var script = FollowerScript(hasSource: hasSource)
         _ = script.give(script.bundle("ada", 0))
         return script
     }
 
-    /// A bundle that was received just now, of a session that began `begun` seconds after the script. Without an
-    /// ordinal it is one of an earlier version.
+    /// A bundle received just now. `begun`: in seconds after the script. Without an ordinal it is an earlier version's.
     func bundle(
         _ user: String, _ generation: Int, begun: TimeInterval? = 0, ordinal: Int64? = nil,
         lifetime: TimeInterval = 3_600
@@ -57,7 +53,6 @@ struct FollowerScript {
         SessionToken(value: "access-\(user)-\(generation)", session: SessionID(rawValue: user), generation: generation)
     }
 
-    /// The published state.
     var state: String { machine.published.text }
 
     mutating func send(_ event: FollowerEvent) -> [String] {
@@ -99,7 +94,6 @@ struct FollowerScript {
 
     mutating func readFails() -> [String] { send(.read(.failure(.locked))) }
 
-    /// Lets time pass, and fires the timers that are due.
     mutating func pass(_ duration: Duration) -> [String] {
         uptime += duration
         date += duration / .seconds(1)
@@ -110,6 +104,7 @@ struct FollowerScript {
         }
         return texts
     }
+
     /// Nothing happens for some time, and then, within some more, what is returned.
     mutating func pass(_ quiet: Duration, then rest: Duration) -> [String] {
         #expect(pass(quiet) == [])

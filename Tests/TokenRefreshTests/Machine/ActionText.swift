@@ -47,6 +47,9 @@ extension RefreshResponse {
 }
 
 extension SessionState {
+    /// How the session has ended, where a server has refused its tokens.
+    var ending: SessionEnding? { if case .signedOut(.expired(let ending)) = self { ending } else { nil } }
+
     var text: String {
         switch self {
         case .unknown: "unknown"

@@ -37,6 +37,8 @@ import Testing
         for (content, inShared, inPlain) in contents {
             #expect(content.note(isShared: true) == inShared && content.note(isShared: false) == inPlain, "\(content)")
         }
+        let entry = SessionJournalEntry(pending: end(5, generation: 3, .expired()))
+        #expect(entry.ending(of: ada) == .expired() && entry.ending(of: ada.moved(to: 4)) == nil, "G13: it is newer")
     }
 
     @Test func `G30: of two notes the one that reaches further stays, and of two that reach as far the first`() {
@@ -80,8 +82,7 @@ import Testing
         }
     }
 
-    @Test func `G30: a note of an earlier version names its sessions, and lasts until the store has taken one`() throws
-    {
+    @Test func `G30: a note of an earlier version names its sessions, and lasts until the store has one`() throws {
         let note = """
             {"sessions": ["bob"], "unread": true, "spared": ["cat"], \
             "end": {"session": "bob", "reason": "byUser", "date": 0}}
@@ -99,8 +100,6 @@ import Testing
             #expect(content.settled(entry, outcome, in: "the store", at: date).former.count == count)
         }
     }
-
-    // MARK: Seen
 
     @Test func `G30: a session is noted as seen once an hour, unless it is to end or another one came after it`() {
         for (entry, isNoted) in [
@@ -134,9 +133,7 @@ import Testing
     // MARK: What the engine makes of it
 
     @Test(arguments: [false, true])
-    func `SE1: after a sign-in that the store could not take, the session before it does not come back`(isShared: Bool)
-        throws
-    {
+    func `SE1: after a sign-in that is not stored, the session before it does not come back`(isShared: Bool) throws {
         var script = MachineScript.signedIn(isShared: isShared)
         let ada = try #require(script.machine.current?.bundle)
         _ = script.signIn(1, as: "bob")

@@ -10,7 +10,6 @@ import Testing
     private let date = MachineScript.start
     private let year = Duration.seconds(366 * 86_400)
 
-    /// A JWT whose claims are given as JSON.
     private func token(_ claims: String) -> String { .jwt(claims: claims.utf8) }
 
     private func lifetime(_ result: TokenRefreshResult, limit: Duration? = nil) -> Duration? {
@@ -103,8 +102,7 @@ import Testing
     }
 }
 
-/// No access token crashes the reader of its claims, makes it hang, or makes it use time out of proportion to its size
-/// (G26). A server writes the token.
+/// G26: no access token crashes or hangs the reader of its claims, or takes time out of proportion to its size.
 @Suite(.ownThread, .timeLimit(.minutes(20))) struct ClaimsFuzzTests {
     @Test func `no token crashes or hangs the reader of its claims, and each date is from 1970 to 9999`() {
         let inputs = Fuzzing(

@@ -100,8 +100,7 @@ extension MachineScript {
         return script
     }
 
-    /// A machine in which the save of bob's sign-in was reported as failed, and his token has been refused. It reads
-    /// the store, under the lease where there is one.
+    /// A machine in which the save of bob's sign-in has failed, and his token was refused. It reads the store.
     static func unstored(isShared: Bool = true) -> MachineScript {
         var script = MachineScript(isShared: isShared)
         script.recordsIntents = false
@@ -147,8 +146,8 @@ extension TokenBundle {
 
     /// Ada's first tokens with the intent of another process, whose call failed `ago` seconds before a date.
     static func failed(
-        _ pause: Duration, _ ago: TimeInterval = 0, at date: Date, isAmbiguous: Bool = false, status: Int = 429,
-        count: Int? = nil, stepUp: StepUpChallenge? = nil
+        _ pause: Duration, _ ago: TimeInterval = 0, at date: Date = MachineScript.start, isAmbiguous: Bool = false,
+        status: Int = 429, count: Int? = nil, stepUp: StepUpChallenge? = nil
     ) -> TokenBundle {
         var failure = RefreshIntent.Failure(date: date - ago, pause: pause, isAmbiguous: isAmbiguous, status: status)
         failure.count = count
@@ -184,7 +183,6 @@ extension ProcessIdentity {
 }
 
 extension StoredSession {
-    /// The end of a user's session.
     static func ended(
         _ user: String, _ reason: SignOutReason = .byUser, at date: Date = MachineScript.start
     ) -> StoredSession {
@@ -199,17 +197,5 @@ extension SessionOrdinal {
 
 extension TokenStoreError {
     static let locked = TokenStoreError(.unavailable, reason: "locked")
-}
-
-/// The events of the lease, by the names that the tests have for them.
-extension RefreshEvent {
-    static func leased(_ id: AttemptID, identity: String? = nil) -> RefreshEvent {
-        .lease(.taken(id, identity: identity))
-    }
-
-    static func leaseFailed(_ id: AttemptID, _ error: TokenStoreError) -> RefreshEvent { .lease(.failed(id, error)) }
-
-    static func leaseHeld(_ holder: LeaseHolder) -> RefreshEvent { .lease(.held(by: holder)) }
-
-    static func leaseLost(_ id: AttemptID) -> RefreshEvent { .lease(.lost(id)) }
+    static let busy = TokenStoreError(.busy, reason: "another process has it")
 }

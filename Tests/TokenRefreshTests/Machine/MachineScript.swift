@@ -12,7 +12,6 @@ import Testing
 /// #expect(script.refused(1, generation: 0) == ["call g0"])
 /// ```
 struct MachineScript {
-    /// The date at which each script starts.
     static let start: Date = Date(timeIntervalSince1970: 1_800_000_000)
 
     var machine: RefreshStateMachine
@@ -20,16 +19,15 @@ struct MachineScript {
     var date: Date = start
     /// How much of the uptime the device has slept.
     var asleep: Duration = .zero
-    /// The timers that are set.
     var timers: [RefreshTimer: Duration] = [:]
-    /// What the machine reported so far.
     var events: [SessionEvent] = []
-    /// The last response to each caller.
     private(set) var responses: [Int: RefreshResponse] = [:]
     /// Whether an intent is stored as soon as the machine writes it, and left out of the texts.
     var recordsIntents = true
+    typealias OpenCall = (id: AttemptID, base: TokenBundle)
+
     /// The last call, which may be responded to later than others.
-    private(set) var call: (id: AttemptID, base: TokenBundle)?
+    private(set) var call: OpenCall?
     private(set) var lastRequest: TokenRefreshRequest?
     /// When no byte of the last call may be written any more.
     private(set) var lastStart: Duration = .zero
@@ -37,7 +35,6 @@ struct MachineScript {
     private(set) var withdrawn: [AttemptID] = []
     private var attempt = AttemptID(number: 0)
     private(set) var lastWrite = 0
-    /// The content of the last write.
     private(set) var lastContent: StoreContent?
     private let isShared: Bool
 
@@ -82,18 +79,14 @@ struct MachineScript {
         return send(.requested(.token, WaiterID(number: waiter)))
     }
 
-    mutating func refresh(_ waiter: Int, after time: Duration? = nil) -> [String] {
+    /// A caller requests a refresh. `reading`: what a shared store holds under the lease.
+    mutating func refresh(_ waiter: Int, after time: Duration? = nil, reading bundle: TokenBundle? = nil) -> [String] {
         wait(time)
-        return send(.requested(.refresh, WaiterID(number: waiter)))
+        return underLease(send(.requested(.refresh, WaiterID(number: waiter))), reading: bundle)
     }
 
-    /// A caller requests a refresh. A shared store is read under the lease.
-    mutating func refresh(_ waiter: Int, after time: Duration? = nil, reading bundle: TokenBundle) -> [String] {
-        underLease(refresh(waiter, after: time), reading: bundle)
-    }
-
-    private mutating func underLease(_ texts: [String], reading bundle: TokenBundle) -> [String] {
-        guard isShared else { return texts }
+    private mutating func underLease(_ texts: [String], reading bundle: TokenBundle?) -> [String] {
+        guard isShared, let bundle else { return texts }
         #expect(texts == ["lease"])
         return leased(reading: bundle)
     }
@@ -110,16 +103,11 @@ struct MachineScript {
     }
 
     mutating func refused(
-        _ waiter: Int, generation: Int, of user: String = "ada", after time: Duration? = nil
+        _ waiter: Int, generation: Int, of user: String = "ada", after time: Duration? = nil,
+        reading bundle: TokenBundle? = nil
     ) -> [String] {
         wait(time)
-        return refused(waiter, TokenRefusal(of: token(generation, of: user)))
-    }
-
-    mutating func refused(
-        _ waiter: Int, generation: Int, after time: Duration? = nil, reading bundle: TokenBundle
-    ) -> [String] {
-        underLease(refused(waiter, generation: generation, after: time), reading: bundle)
+        return underLease(refused(waiter, TokenRefusal(of: token(generation, of: user))), reading: bundle)
     }
 
     mutating func refused(_ waiter: Int, _ refusal: TokenRefusal, after time: Duration? = nil) -> [String] {
@@ -163,7 +151,7 @@ struct MachineScript {
     /// The handler responds to a call, the last one if no other is named, with the next generation or with an error.
     mutating func respond(
         _ error: TokenRefreshError? = nil, lifetime: Duration? = .seconds(3_600), accessToken: String? = nil,
-        call: (id: AttemptID, base: TokenBundle)? = nil, after time: Duration? = nil, isStored: Bool? = nil
+        call: OpenCall? = nil, after time: Duration? = nil, isStored: Bool? = nil
     ) -> [String] {
         wait(time)
         if let error { return respond(.failure(error), to: call, isStored) }
@@ -174,16 +162,11 @@ struct MachineScript {
         return respond(.success(result), to: call, isStored)
     }
 
-    mutating func respond(
-        _ result: TokenRefreshResult, call: (id: AttemptID, base: TokenBundle)? = nil, isStored: Bool? = nil
-    ) -> [String] {
+    mutating func respond(_ result: TokenRefreshResult, call: OpenCall? = nil, isStored: Bool? = nil) -> [String] {
         respond(.success(result), to: call, isStored)
     }
 
-    private mutating func respond(
-        _ result: Result<TokenRefreshResult, TokenRefreshError>, to call: (id: AttemptID, base: TokenBundle)?,
-        _ isStored: Bool?
-    ) -> [String] {
+    private mutating func respond(_ result: CallResult, to call: OpenCall?, _ isStored: Bool?) -> [String] {
         guard let call = call ?? self.call else { return ["no call"] }
         return send(.responded(call.id, base: call.base, result)) + wrote(isStored)
     }
@@ -199,12 +182,10 @@ struct MachineScript {
         call.map { send(.callNotMade($0.id, error)) } ?? ["no call"]
     }
 
-    mutating func leased(_ identity: String? = nil) -> [String] { send(.leased(attempt, identity: identity)) }
+    mutating func leased(_ identity: String? = nil) -> [String] { send(.lease(.taken(attempt, identity: identity))) }
 
     /// The attempt gets the lease, and the store is read for it.
-    mutating func leased(
-        reading result: Result<StoredSession, TokenStoreError>, ownerMayCall: Bool = false
-    ) -> [String] {
+    mutating func leased(reading result: StoreResult, ownerMayCall: Bool = false) -> [String] {
         #expect(leased() == ["reread"])
         return reread(result, ownerMayCall: ownerMayCall)
     }
@@ -213,14 +194,10 @@ struct MachineScript {
         leased(reading: .success(.active(bundle)), ownerMayCall: ownerMayCall)
     }
 
-    mutating func leaseFailed() -> [String] {
-        send(.leaseFailed(attempt, TokenStoreError(.busy, reason: "another process has it")))
-    }
+    mutating func leaseFailed() -> [String] { send(.lease(.failed(attempt, .busy))) }
 
     /// The store is read for the attempt under way. `ending`: why its tokens are to end, as the journal says.
-    mutating func reread(
-        _ result: Result<StoredSession, TokenStoreError>, ownerMayCall: Bool = false, ending: SignOutReason? = nil
-    ) -> [String] {
+    mutating func reread(_ result: StoreResult, ownerMayCall: Bool = false, ending: SignOutReason? = nil) -> [String] {
         send(.read(.attempt(attempt), result, ownerMayCall: ownerMayCall, ending: ending))
     }
 
@@ -230,13 +207,11 @@ struct MachineScript {
 
     /// The first read of the store has ended. `noted`: the highest ordinal in the journal.
     mutating func loaded(
-        _ result: Result<StoredSession, TokenStoreError>, ending: SignOutReason? = nil,
-        noted: SessionOrdinal? = nil
+        _ result: StoreResult, ending: SignOutReason? = nil, noted: SessionOrdinal? = nil
     ) -> [String] {
         send(.read(.load, result, ownerMayCall: false, ending: ending, noted: noted))
     }
 
-    /// A check of the store has ended.
     mutating func checked(_ content: StoredSession, ending: SignOutReason? = nil) -> [String] {
         send(.read(.check, .success(content), ownerMayCall: false, ending: ending))
     }
@@ -248,7 +223,7 @@ struct MachineScript {
     }
 
     /// The store is read before a sign-in, or a sign-out, takes its ordinal.
-    mutating func readOrder(_ result: Result<StoredSession, TokenStoreError>, noted: SessionOrdinal? = nil) {
+    mutating func readOrder(_ result: StoreResult, noted: SessionOrdinal? = nil) {
         #expect(send(.read(.order, result, ownerMayCall: false, noted: noted)) == [])
     }
 
@@ -275,19 +250,12 @@ struct MachineScript {
 
     // MARK: What is seen of it
 
-    /// The published state.
     var state: String { machine.published.text }
 
-    /// Why the session has ended, where that was a refusal.
-    var ending: SessionEnding? { if case .signedOut(.expired(let ending)) = machine.published { ending } else { nil } }
-
-    /// The key of the last call.
     var key: String? { lastRequest?.idempotencyKey }
 
-    /// The intent in the last write.
     var lastIntent: RefreshIntent? { lastContent?.bundle?.refreshIntent }
 
-    /// The token that a caller was given.
     func given(_ waiter: Int) -> SessionToken? {
         if case .token(let token)? = responses[waiter] { token } else { nil }
     }
@@ -330,9 +298,7 @@ struct MachineScript {
         return pass(.zero)
     }
 
-    private mutating func wait(_ time: Duration?) {
-        if let time { _ = pass(time) }
-    }
+    private mutating func wait(_ time: Duration?) { if let time { _ = pass(time) } }
 
     private mutating func move(to instant: Duration) {
         date += (instant - uptime) / .seconds(1)

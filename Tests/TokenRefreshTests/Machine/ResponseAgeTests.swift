@@ -65,8 +65,7 @@ import Testing
 
     // MARK: Replays
 
-    /// A process that starts with the intent of an earlier one, of so many seconds after the start, and has called with
-    /// its key.
+    /// A process that has called with the key of an earlier one's intent, of so many seconds after the start.
     private func replaying(date: TimeInterval, firstDate: Date? = nil) -> MachineScript {
         let intent = RefreshIntent(
             idempotencyKey: "key", owner: .rival, date: MachineScript.start + date, firstDate: firstDate)

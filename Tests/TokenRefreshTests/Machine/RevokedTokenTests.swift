@@ -124,8 +124,7 @@ extension String {
     }
 
     @Test(arguments: [false, true])
-    func `G9: a store that fails, or hangs, fails the caller, and the sign-out is tried until it is stored`(hangs: Bool)
-    {
+    func `G9: a store that fails or hangs fails the caller, and the sign-out is tried until it is stored`(hangs: Bool) {
         var script = script()
         #expect((hangs ? script.pass(.seconds(10)) : script.storeFails()) == ["1: storeUnavailable"])
         #expect(script.settle(2) == [], "it waits for the sign-out")
@@ -144,7 +143,7 @@ extension String {
         let script = MachineScript(isShared: true)
         let (now, later) = (SessionOrdinal(at: script.date), SessionOrdinal(at: script.date + 60))
         let bob = StoredSession.active(.stored("bob", 0, ordinal: later))
-        let rows: [(Result<StoredSession, TokenStoreError>, SessionOrdinal?, SessionOrdinal)] = [
+        let rows: [(StoreResult, SessionOrdinal?, SessionOrdinal)] = [
             (.failure(.locked), nil, now.previous), (.failure(.locked), later, later),
             (.success(.empty), nil, SessionOrdinal.unknown.next), (.success(bob), nil, later),
         ]

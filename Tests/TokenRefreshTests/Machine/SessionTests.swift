@@ -94,7 +94,7 @@ import Testing
         var refusal = TokenRefusal(of: script.token(0), saysTokenIsInvalid: true, status: 401)
         refusal.requestID = "r-1"
         #expect(script.refused(2, refusal) == ["2: noRefreshToken", "delete", "signedOut expired"])
-        #expect(script.ending?.status == 401 && script.ending?.requestID == "r-1")
+        #expect(script.machine.published.ending?.status == 401 && script.machine.published.ending?.requestID == "r-1")
         let removed = script.wrote(.written(replaced: .stored("ada", 0)))
         #expect(removed.allSatisfy { !$0.hasPrefix("revoke") }, "G9: the server has called it invalid")
     }

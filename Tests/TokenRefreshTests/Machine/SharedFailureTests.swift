@@ -9,28 +9,18 @@ import Testing
 @Suite struct SharedFailureTests {
     private let busy = TokenRefreshError(.unavailable, retryAfter: .seconds(20), status: 429)
 
-    /// A process that starts with a failure that another one has stored so many seconds ago.
-    private func started(
-        isShared: Bool = false, _ pause: Duration, _ ago: TimeInterval, isAmbiguous: Bool = false, status: Int = 429,
-        count: Int? = nil
-    ) -> MachineScript {
-        .started(
-            isShared: isShared,
-            with: .failed(
-                pause, ago, at: MachineScript.start, isAmbiguous: isAmbiguous, status: status, count: count))
-    }
-
     @Test func `G26: no number of a stored failure stops the process`() throws {
         let least = try JSONDecoder().decode(Duration.self, from: Data("[-9223372036854775808,0]".utf8))
         for pause in [least, .seconds(-1), .seconds(Int64.max)] {
             for ago in [-86_400, 0, 86_400] as [TimeInterval] {
-                var script = started(pause, ago)
+                var script = MachineScript.started(with: .failed(pause, ago))
                 let isPaused = pause > .zero && ago < 86_400
                 #expect(script.refresh(2) == (isPaused ? ["2: refreshUnavailable"] : ["call g0"]), "\(ago)")
             }
         }
         for count in [Int.max, Int.min] {
-            var script = started(.zero, 60, isAmbiguous: true, status: 400, count: count)
+            let stored = TokenBundle.failed(.zero, 60, isAmbiguous: true, status: 400, count: count)
+            var script = MachineScript.started(with: stored)
             _ = script.refresh(2)
             let texts = script.respond(TokenRefreshError(.ambiguous, status: 400))
             #expect(texts.contains("2: refreshUnavailable"), "\(count)")
@@ -63,7 +53,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func `G6: a process that starts in the pause of an earlier one waits, and then calls with its key`(isShared: Bool) {
-        var script = started(isShared: isShared, .seconds(20), 5)
+        var script = MachineScript.started(isShared: isShared, with: .failed(.seconds(20), 5))
         #expect(script.refused(2, generation: 0) == ["2: refreshUnavailable"])
         #expect(script.refresh(3, after: .seconds(15)) == [isShared ? "lease" : "call g0"])
         if isShared {
@@ -104,7 +94,7 @@ import Testing
 
     @Test(arguments: [Duration.seconds(86_400), .seconds(Int64.max)])
     func `G19: a stored pause is no longer than the longest that is honoured`(pause: Duration) {
-        var script = started(pause, -86_400)
+        var script = MachineScript.started(with: .failed(pause, -86_400))
         #expect(script.refresh(2, after: .seconds(297)) == ["2: refreshUnavailable"])
         #expect(script.refresh(3, after: .seconds(3)) == ["call g0"])
     }
@@ -132,7 +122,8 @@ import Testing
     func `G4: an ambiguous refusal of an earlier run is repeated by this one, but for one of a moment ago`(
         pause: Int, ago: Int, isRepeated: Bool
     ) {
-        var script = started(.seconds(pause), TimeInterval(ago), isAmbiguous: true, status: 401)
+        let stored = TokenBundle.failed(.seconds(pause), TimeInterval(ago), isAmbiguous: true, status: 401)
+        var script = MachineScript.started(with: stored)
         #expect(script.refresh(2) == ["call g0"])
         let actions = script.respond(TokenRefreshError(.ambiguous, status: 401))
         #expect(actions == (isRepeated ? ["reread"] : ["2: refreshUnavailable"]))

@@ -48,7 +48,7 @@ import Testing
     @Test func `Rule 10: a write replaces lower ordinals of other sessions, and what is older of its own`() {
         let corrupt = TokenStoreError(.corrupt, reason: "no session")
         for (content, areReplaced) in Self.contents {
-            let found = content.map { Result<StoredSession, TokenStoreError>.success($0) } ?? .failure(corrupt)
+            let found = content.map { StoreResult.success($0) } ?? .failure(corrupt)
             let replaced = Self.writes.map { $0.replacement(for: found) == nil ? "-" : "+" }.joined()
             #expect(replaced == areReplaced, "\(found)")
         }
@@ -156,8 +156,6 @@ import Testing
         _ = script.signOut(1)
         #expect(script.lastContent?.note(isShared: true)?.ordinal == SessionOrdinal(at: script.date - 60))
     }
-
-    // MARK: Their callers
 
     @Test func `A sign-in or a sign-out that ended before its write fails only the caller of the last end`() {
         var script = MachineScript()

@@ -9,8 +9,6 @@ import Testing
 @Suite struct SpreadTests {
     private let hour = Duration.seconds(3_600)
 
-    private func bundle(_ session: String, _ generation: Int = 0) -> TokenBundle { .stored(session, generation) }
-
     private func expiry(_ bundle: TokenBundle) -> Expiry {
         Expiry(received: bundle, lifetime: hour, at: .zero, policy: TokenRefreshPolicy())
     }
@@ -18,7 +16,7 @@ import Testing
     @Test func `G33: each session starts its refresh at an age of its own within the ahead window`() throws {
         var ages: [Int: Int] = [:]
         for number in 0..<4_800 {
-            let expiry = expiry(bundle("session-\(number)"))
+            let expiry = expiry(.stored("session-\(number)", 0))
             let start = try #require(expiry.aheadFrom)
             // 60 s and 5 s before the end, and seven eighths of the 55 s between the two.
             #expect(start >= hour - .seconds(60) && start < hour - .seconds(60) + .milliseconds(48_125))
@@ -26,7 +24,7 @@ import Testing
             ages[Int(start / .seconds(1)), default: 0] += 1
         }
         let policy = TokenRefreshPolicy.with { $0.ahead = .zero }
-        let narrow = Expiry(received: bundle("ada"), lifetime: hour, at: .zero, policy: policy)
+        let narrow = Expiry(received: .stored("ada", 0), lifetime: hour, at: .zero, policy: policy)
         #expect(narrow.aheadFrom == narrow.leewayFrom, "a window no longer than the leeway leaves nothing to move")
         #expect(ages.count == 49)
         #expect(ages.values.max() ?? 0 < 140, "100 sessions a second, and not all of them in one")
@@ -35,7 +33,7 @@ import Testing
     @Test func `G33: the share is that of session and generation, in every process and every version`() {
         let time = Duration.seconds(65_536) / 7 * 8
         func share(_ session: String, _ generation: Int) -> Int {
-            Int((RefreshSpread(of: bundle(session, generation)).delay(within: time) / .seconds(1)).rounded())
+            Int((RefreshSpread(of: .stored(session, generation)).delay(within: time) / .seconds(1)).rounded())
         }
         #expect(share("ada", 0) == 16_086)
         #expect(share("ada", 1) == 25_441)
@@ -106,8 +104,6 @@ import Testing
         #expect(script.ask(3, after: .milliseconds(1)) == ["3: ada g0", "call g0"])
     }
 
-    // MARK: Many sessions
-
     /// The refreshes of a session that is signed in at a millisecond of the first second, and has a request a second.
     /// The first request in the ahead window starts each, and each token counts from the one before.
     private func refreshes(ofSession number: Int, until end: Duration) -> [Duration] {
@@ -115,7 +111,7 @@ import Testing
         var requests: [Duration] = []
         var sent = signIn
         while true {
-            let bundle = bundle("session-\(number)", requests.count)
+            let bundle = TokenBundle.stored("session-\(number)", requests.count)
             let expiry = Expiry(received: bundle, lifetime: .seconds(600), at: sent, policy: TokenRefreshPolicy())
             let age = ((expiry.aheadFrom ?? end) - signIn) / .seconds(1)
             sent = signIn + .seconds(Int(age.rounded(.up)))

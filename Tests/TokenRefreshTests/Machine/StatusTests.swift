@@ -1,5 +1,4 @@
 import AuthInterface
-import Foundation
 import Testing
 
 @testable import TokenRefresh
@@ -67,10 +66,10 @@ import Testing
     @Test func `G24: the status and the error name the process that has the lease, until it is released`() throws {
         let holder = LeaseHolder(process: ProcessIdentity(host: "host", process: "7-ab"), since: nil)
         var script = MachineScript.signedIn(isShared: true)
-        #expect(script.send(.leaseHeld(holder)) == [], "no attempt waits for it")
+        #expect(script.send(.lease(.held(by: holder))) == [], "no attempt waits for it")
         #expect(script.machine.status.leaseHolder == nil)
         _ = script.refresh(1)
-        _ = script.send(.leaseHeld(holder))
+        _ = script.send(.lease(.held(by: holder)))
         #expect(script.machine.status.leaseHolder == holder)
         var busy = script
         #expect(script.pass(.seconds(30)) == ["1: refreshUnavailable"])

@@ -1,5 +1,4 @@
 import AuthInterface
-import Foundation
 import Testing
 
 @testable import TokenRefresh
@@ -125,8 +124,6 @@ import Testing
         #expect(script.pass(.milliseconds(999), then: .milliseconds(1)) == ["1: refreshUnavailable"])
         #expect(script.wrote() == ["2: ada g1", "50: done"])
     }
-
-    // MARK: Other processes
 
     @Test func `G32: what another process has refreshed meanwhile does not replace it`() {
         var script = MachineScript.known(isShared: true)

@@ -1,5 +1,4 @@
 import AuthInterface
-import Foundation
 import Testing
 
 @testable import TokenRefresh
@@ -110,8 +109,7 @@ import Testing
     }
 }
 
-/// G5, G9, G13: the end of a session in a shared store, the lease that it was refreshed under, and the content that
-/// other processes have stored.
+/// G5, G9, G13: the end of a session in a shared store, its lease, and what other processes have stored.
 @Suite struct SharedEndingTests {
     @Test func `Rule 2: a sign-out keeps the lease until its tombstone is stored`() {
         var script = MachineScript.calling()
@@ -213,7 +211,7 @@ import Testing
         #expect(script.pass(.seconds(30)) == ["1: refreshUnavailable"])
         #expect(script.leased() == ["release"])
         var second = MachineScript.calling()
-        #expect(second.send(.leased(AttemptID(number: 2))) == ["release"])
+        #expect(second.send(.lease(.taken(AttemptID(number: 2), identity: nil))) == ["release"])
     }
 
     @Test func `The report of a write that is not under way changes nothing`() {

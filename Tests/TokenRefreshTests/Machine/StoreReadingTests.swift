@@ -83,9 +83,7 @@ import Testing
         _ = written.respond()
         #expect(written.wrote(.superseded(by: .active(unchanged))) == ["reread"])
         #expect(written.reread(unchanged) == ["call g1"])
-        for var script in [script, written] {
-            #expect(script.finish() == ["1: ada g2", "release"])
-        }
+        for var script in [script, written] { #expect(script.finish() == ["1: ada g2", "release"]) }
     }
 
     /// Ada's tokens as another process has received them `age` seconds ago. Its clock is `ahead` of this one's.
@@ -95,9 +93,7 @@ import Testing
     }
 
     @Test(arguments: [-30 * 86_400, -7_200, -3, 0, 3, 7_200, 30 * 86_400] as [TimeInterval])
-    func `G19: adopted tokens are as fresh as the store shows, by any clock of their process`(
-        ahead: TimeInterval
-    ) throws {
+    func `G19: adopted tokens are as fresh as the store shows, by any other clock`(ahead: TimeInterval) throws {
         for isReported in [true, false] {
             var script = MachineScript.signedIn(isShared: true)
             _ = script.pass(.seconds(1_800))

@@ -46,20 +46,21 @@ import Testing
     }
 
     @Test func `G13: under the lease the store is read again, and a newer bundle is adopted without a call`() {
-        let date = MachineScript.start
+        let past = MachineScript.start - 1
+        let unrefreshable = TokenBundle.stored("ada", 1, refreshToken: "", expiresAt: past)
+        let later = TokenStoreError(.unsupportedVersion, reason: "later")
         let (corrupt, empty) = (TokenStoreError(.corrupt, reason: "no session"), StoredSession.empty)
-        let rows: [(found: Result<StoredSession, TokenStoreError>, texts: [String])] = [
+        let rows: [(found: StoreResult, texts: [String])] = [
             (.success(.active(.stored("ada", 1))), ["1: ada g1", "release"]),
             // Its token has expired meanwhile.
-            (.success(.active(.stored("ada", 3, expiresAt: date - 1))), ["call g3"]),
-            (
-                .success(.active(.stored("ada", 1, refreshToken: "", expiresAt: date - 1))),
-                ["1: noRefreshToken", "release"]
-            ),
+            (.success(.active(.stored("ada", 3, expiresAt: past))), ["call g3"]),
+            (.success(.active(unrefreshable)), ["1: noRefreshToken", "release"]),
             (.success(.active(.stored("bob", 0))), ["1: sessionEnded", "signed in bob", "release"]),
             // G14: a store that has lost the session, and one that cannot be read.
             (.success(.active(.stored("ada", 0))), ["call g0"]), (.success(empty), ["call g0"]),
             (.failure(corrupt), ["call g0"]), (.failure(.locked), ["1: storeUnavailable", "release"]),
+            // G36: what a later version has stored causes no call.
+            (.failure(later), ["1: storeUnavailable", "release"]),
         ]
         for (found, texts) in rows {
             var script = MachineScript.refreshing(isShared: true)
@@ -88,9 +89,7 @@ import Testing
     }
 
     @Test(arguments: [TokenStoreError.Code.unavailable, .corrupt, .insecure, .unsupportedVersion])
-    func `G14: an unreadable store leaves the state unknown, deletes nothing, and is read again`(
-        code: TokenStoreError.Code
-    ) {
+    func `G14: an unreadable store leaves the state unknown, and is read again`(code: TokenStoreError.Code) {
         var script = MachineScript()
         #expect(script.ask(1) == ["load"])
         #expect(script.ask(2) == [])
@@ -227,7 +226,7 @@ import Testing
         var script = MachineScript.calling()
         script.recordsIntents = false
         var marked = script
-        _ = script.send(.leaseLost(try #require(script.call?.id)))
+        _ = script.send(.lease(.lost(try #require(script.call?.id))))
         #expect(script.respond(busy) == ["1: refreshUnavailable", "release"])
         #expect(marked.send(.suspensionNear) == ["mark ada g0"])
         #expect(marked.respond(busy) == ["1: refreshUnavailable"], "the intent is being marked")

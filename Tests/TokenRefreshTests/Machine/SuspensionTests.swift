@@ -6,7 +6,7 @@ import Testing
 /// Rule 4: the lease is released before the system suspends the process, or is lost, and no call is made without it.
 @Suite struct SuspensionTests {
     /// What takes the lease of the first attempt away.
-    private static let ends = [RefreshEvent.suspensionNear, .leaseLost(AttemptID(number: 1))]
+    private static let ends = [RefreshEvent.suspensionNear, .lease(.lost(AttemptID(number: 1)))]
 
     @Test func `Rule 4: an attempt makes no call, and ends no session, once its lease is lost or to be released`() {
         for end in Self.ends {
@@ -29,8 +29,7 @@ import Testing
         }
     }
 
-    @Test func `Rule 4, G10: the intent of a call is marked before the lease goes, and its response or a check counts`()
-    {
+    @Test func `Rule 4, G10: the intent of a call is marked before the lease goes; its response or a check counts`() {
         var script = MachineScript.suspended(for: .refresh)
         var responded = script
         #expect(responded.respond(isStored: true) == ["save ada g1", "1: signed in ada"])
@@ -75,8 +74,6 @@ import Testing
         #expect(script.refresh(3) == ["call g1"])
     }
 
-    // MARK: A lease that is lost
-
     @Test func `Rule 4: a lost lease is released once its call has ended, and its tokens or its mark are stored`() {
         var script = MachineScript.calling(for: .refresh)
         #expect(script.send(Self.ends[1]) == [], "its release would say that the call has ended")
@@ -112,7 +109,6 @@ import Testing
 
 /// G8: a process that slept, or was stopped, during a call reads the response before a limit ends the call.
 @Suite struct SleepTests {
-    /// A process that has made a call.
     private func calling(_ change: (inout TokenRefreshPolicy) -> Void = { _ in }) -> MachineScript {
         .calling(isShared: false, policy: .with(change))
     }

@@ -83,8 +83,6 @@ import Testing
         #expect(script.machine.status.userAction == challenge && script.machine.status.lastFailure?.status == 503)
     }
 
-    // MARK: Its end
-
     @Test func `it ends by a refresh, a sign-in, a step-up, and newer tokens of another process`() {
         var refreshed = demanded()
         var signedIn = refreshed
@@ -107,28 +105,22 @@ import Testing
         #expect(adopting.machine.status.userAction == nil && adopting.ask(2) == ["2: ada g1"])
     }
 
-    // MARK: Other processes
-
     @Test(arguments: [false, true])
     func `a process that starts shows the stored challenge, and calls only after the pause`(isShared: Bool) {
         for (ago, isPaused) in [(400, true), (590, true), (601, false), (-86_400, true)] as [(TimeInterval, Bool)] {
-            let stored = TokenBundle.failed(
-                .seconds(600), ago, at: MachineScript.start, status: 400, count: 6, stepUp: challenge)
+            let stored = TokenBundle.failed(.seconds(600), ago, status: 400, count: 6, stepUp: challenge)
             var script = MachineScript.started(isShared: isShared, with: stored)
             #expect(script.machine.status.userAction == challenge && events(script) == [challenge])
             let expected = isPaused ? ["2: stepUpRequired"] : isShared ? ["lease"] : ["call g0"]
             #expect(script.refresh(2) == expected, "\(ago)")
         }
         // A count that cannot be makes a pause of ten minutes, and is not counted out.
-        let stored = TokenBundle.failed(
-            .seconds(600), 601, at: MachineScript.start, status: 400, count: .max, stepUp: challenge)
+        let stored = TokenBundle.failed(.seconds(600), 601, status: 400, count: .max, stepUp: challenge)
         var script = MachineScript.started(with: stored)
         #expect(script.refresh(2) == ["call g0"])
         _ = script.respond(demand(challenge))
         #expect(script.lastIntent?.failure?.pause == .seconds(600))
     }
-
-    // MARK: Tokens that no request can carry
 
     @Test func `DI3: a second refresh token in a row that brings no access token is the last for a while`() {
         var script = MachineScript.refreshing()

@@ -1,5 +1,4 @@
 import AuthInterface
-import Foundation
 import Testing
 
 @testable import TokenRefresh

@@ -15,7 +15,6 @@ final class Bench: Sendable {
         case own
         case shared
 
-        /// The store as the engine sees it.
         func view(of store: some SharedTokenStore) -> any TokenStore {
             self == .shared ? store : OwnTokenStore(base: store)
         }
@@ -141,7 +140,6 @@ extension ScriptedRefreshHandler {
 }
 
 extension ManualTimeSource {
-    /// Advances both clocks, again and again, until a condition holds.
     func advance(by step: Duration, until condition: () throws -> Bool) async throws {
         try await TestSupport.until {
             advance(by: step)
@@ -156,13 +154,6 @@ func settle() async {
 }
 
 extension Sequence where Element == Bench.Request {
-    /// The tokens, where all requests must have one.
-    func tokens() async throws -> [SessionToken] {
-        var tokens: [SessionToken] = []
-        for request in self { tokens.append(try await request.value) }
-        return tokens
-    }
-
     /// How the requests ended: `ada1 g1`, an error's code, or `cancelled`.
     func outcomes() async -> [String] {
         var outcomes: [String] = []

@@ -1,7 +1,6 @@
 import AuthInterface
 import AuthTesting
 import ContractTesting
-import Storage
 import TestSupport
 import Testing
 
@@ -33,18 +32,6 @@ import Testing
         try await gate.arrivals(atLeast: 1)
         gate.open()
         #expect(try await process.engine.token().name == "job1 g0", "its lost response is repeated")
-    }
-
-    @Test func `G13: a second process adopts the token over a file, and a third finds it later`() async throws {
-        let (temporary, handler) = (TemporaryFolder(), ScriptedRefreshHandler(otherwise: .client))
-        let folder = temporary.fresh()
-        func start() -> TokenRefreshCoordinator {
-            TokenRefreshCoordinator(over: FileTokenStore(folder: folder), ClientHandler(script: handler))
-        }
-        let (first, second) = (start(), start())
-        for engine in [first, second] { #expect(try await engine.token().name == "job1 g0") }
-        #expect(try await start().restore() == first.state && second.state == first.state)
-        #expect(handler.calls.count == 1)
     }
 
     @Test func `G13: processes that begin at once have one session, and neither ends that of the other`() async throws {
@@ -80,9 +67,7 @@ import Testing
         #expect(await first.refuse(token).outcomes() == ["sessionEnded"], "G23")
     }
 
-    @Test func `restore begins a session after each sign-out in a store of one process, too, and settles it`()
-        async throws
-    {
+    @Test func `restore begins a session after each sign-out in a store of one process, and settles it`() async throws {
         let process = place.start(.own)
         for call in 1...2 {
             try await process.engine.signOut()
@@ -94,9 +79,7 @@ import Testing
         }
     }
 
-    @Test func `restore says where no session can begin, and a sign-out before the first token revokes nothing`()
-        async throws
-    {
+    @Test func `restore says where no session can begin; an early sign-out revokes nothing`() async throws {
         let process = place.start(.shared)
         process.handler.add(.hang)
         process.store.fail(.save)

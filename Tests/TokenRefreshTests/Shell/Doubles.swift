@@ -87,31 +87,15 @@ extension ScriptedRefreshHandler.Response {
     }
 }
 
-/// An actor that notices when others run while it waits for a token: then the call has suspended it.
-actor Witness {
-    private var isAsking = false
-    private(set) var suspensions = 0
-
-    /// Asks for a token again and again, while others run.
-    nonisolated func watch(_ provider: some TokenProvider) async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<2_000 {
-                group.addTask { try await self.ask(provider) }
-                group.addTask { await self.pass() }
-            }
-            try await group.waitForAll()
-        }
-    }
-
-    func ask(_ provider: some TokenProvider) async throws {
-        isAsking = true
+/// Starts a request for a token. `isDone`: it has ended without a suspension of its caller.
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+func askAtOnce(_ provider: some TokenProvider) -> (isDone: Bool, request: Task<Void, any Error>) {
+    let isDone = Locked(false)
+    let request = Task.immediate {
         _ = try await provider.token()
-        isAsking = false
+        isDone.withLock { $0 = true }
     }
-
-    func pass() {
-        if isAsking { suspensions += 1 }
-    }
+    return (isDone.withLock { $0 }, request)
 }
 
 /// Activities that a test lets expire.
@@ -124,7 +108,6 @@ final class ManualActivity: ExpiringActivity {
 
     private let state = Locked(State())
 
-    /// The activities that have not ended.
     var running: Int { state.withLock { $0.begun.count } }
 
     func begin(_ reason: String, onExpiry: @escaping @Sendable () -> Void) -> ExpiringActivityToken {
@@ -161,15 +144,11 @@ final class RecordingRevocation: TokenRevocationHandler {
     /// From now on a call may affect every session of the user.
     func affectsAll() { isNarrow.withLock { $0 = false } }
 
-    /// Whether a call was cancelled.
     var isCancelled: Bool { cancelled.arrivals > 0 }
 
     /// Waits until that many calls have been cancelled. Calls must be held.
-    func cancellations(atLeast count: Int) async throws {
-        try await cancelled.arrivals(atLeast: count)
-    }
+    func cancellations(atLeast count: Int) async throws { try await cancelled.arrivals(atLeast: count) }
 
-    /// From now on calls do this.
     func onCall(_ body: @escaping @Sendable () async throws -> Void) { script.withLock { $0 = body } }
 
     /// From now on calls wait at a gate, and ignore their cancellation.
@@ -178,8 +157,6 @@ final class RecordingRevocation: TokenRevocationHandler {
         onCall { await gate.pass() }
         return gate
     }
-
-    func fail(with error: any Error) { onCall { throw error } }
 
     func revoke(_ tokens: TokenBundle) async throws {
         told.withLock { $0.append(tokens) }
@@ -198,13 +175,9 @@ typealias EventLog = Recorder<String>
 extension Recorder where Value == String {
     func count(_ name: String) -> Int { values.count { $0 == name } }
 
-    /// Waits until an event of this name has been reported.
     func first(_ name: String) async throws { try await until { count(name) > 0 } }
 }
 
 extension SessionEvent {
-    /// The name of the case.
-    var name: String {
-        Mirror(reflecting: self).children.first?.label ?? "\(self)"
-    }
+    var name: String { Mirror(reflecting: self).children.first?.label ?? "\(self)" }
 }

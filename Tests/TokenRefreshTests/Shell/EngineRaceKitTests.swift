@@ -11,7 +11,7 @@ import Testing
     @Test(arguments: Bench.StoreKind.allCases)
     func `The engine passes every race of the kit`(kind: Bench.StoreKind) async {
         let report = await RaceKit.run { scene in
-            let store: any TokenStore = kind == .shared ? scene.store : OwnTokenStore(base: scene.store)
+            let store = kind.view(of: scene.store)
             return RaceSubject(TokenRefreshCoordinator(store: store, handler: scene.handler, clock: scene.clock))
         }
         #expect(report.failures.isEmpty, "\(report)")

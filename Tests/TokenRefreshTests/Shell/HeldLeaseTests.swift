@@ -39,9 +39,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `An activity that expires ends the wait for the lease, also where it has expired as the wait starts`(
-        isEarly: Bool
-    ) async throws {
+    func `An activity that expires ends the wait for the lease, also as the wait starts`(isEarly: Bool) async throws {
         let other = try await base.lease(waitingAtMost: .seconds(30))
         if isEarly { activity.expireAtOnce() }
         let refresh = refresh(engine(over: base))
@@ -78,9 +76,7 @@ import Testing
         #expect(engine.status.leaseHolder == nil)
     }
 
-    @Test func `Rule 2: an engine that is released keeps the lease, and its activity, until its tokens are stored`()
-        async throws
-    {
+    @Test func `Rule 2: a released engine keeps its lease and activity until its tokens are stored`() async throws {
         base.fail(.save, times: 4)
         weak var released: TokenRefreshCoordinator?
         do {
@@ -109,9 +105,7 @@ import Testing
         #expect(handler.calls.isEmpty)
     }
 
-    @Test func `Rule 4: an activity that expires before the lease is taken causes no call, and holds no lease`()
-        async throws
-    {
+    @Test func `Rule 4: an activity that expires before the lease is taken causes no call and no lease`() async throws {
         activity.expireAtOnce()
         #expect(await refresh(engine()).value == "refreshUnavailable")
         try await held.released.arrivals(atLeast: 1)
@@ -119,9 +113,7 @@ import Testing
         #expect(handler.calls.isEmpty)
     }
 
-    @Test func `Rule 4: an activity that expires during a call marks the intent and releases the lease`()
-        async throws
-    {
+    @Test func `Rule 4: an activity that expires in a call marks the intent and releases the lease`() async throws {
         let (gate, refresh) = try await refreshing()
         activity.expire()
         try await held.released.arrivals(atLeast: 1)
@@ -132,9 +124,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `Rule 4: the call of another engine of the process counts as that of another process`(
-        isSuspended: Bool
-    ) async throws {
+    func `Rule 4: the call of another engine here counts as another process's`(isSuspended: Bool) async throws {
         let (gate, refresh) = try await refreshing()
         if isSuspended {
             activity.expire()
@@ -154,9 +144,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `Rule 4: no call is made while the lease does not prove that an earlier one has ended`(
-        mayCall: Bool
-    ) async throws {
+    func `Rule 4: no call is made before the lease proves that the last one has ended`(mayCall: Bool) async throws {
         let owner = ProcessIdentity(host: "another host", process: "p2")
         let intent = RefreshIntent(idempotencyKey: "key", owner: owner, date: Date())
         await base.base.save(.fixture().with(refreshIntent: intent))

@@ -10,56 +10,46 @@ import Testing
     enum Act { case signIn, signOut, rejection, stepUp }
 
     /// After what the process is killed.
-    enum Point { case note, store, removal }
+    enum Point: CaseIterable { case note, store, removal }
 
-    typealias Row = (act: Act, point: Point, shared: String, own: String)
+    typealias Row = (act: Act, shared: [String], own: [String])
 
-    /// The tokens that remain, or the reason of the end. After the removal, a store of one process does not say that a
-    /// session was there. A rejection in a shared store is not noted (G13), and a step-up ends nothing.
+    /// The tokens that remain after each point, or the reason of the end. After the removal, a store of one process does
+    /// not say that a session was there. A rejection in a shared store is not noted (G13), and a step-up ends nothing.
     static let table: [Row] = [
-        (.signIn, .note, "byUser", "byUser"),
-        (.signIn, .store, "bob1 g0", "bob1 g0"),
-        (.signIn, .removal, "bob1 g0", "bob1 g0"),
-        (.signOut, .note, "byUser", "byUser"),
-        (.signOut, .store, "byUser", "byUser"),
-        (.signOut, .removal, "byUser", "never"),
-        (.rejection, .note, "ada1 g0", "expired"),
-        (.rejection, .store, "expired", "expired"),
-        (.rejection, .removal, "expired", "never"),
-        (.stepUp, .note, "ada1 g0", "ada1 g0"),
-        (.stepUp, .store, "ada2 g0", "ada2 g0"),
-        (.stepUp, .removal, "ada2 g0", "ada2 g0"),
+        (.signIn, shared: ["byUser", "bob1 g0", "bob1 g0"], own: ["byUser", "bob1 g0", "bob1 g0"]),
+        (.signOut, shared: ["byUser", "byUser", "byUser"], own: ["byUser", "byUser", "never"]),
+        (.rejection, shared: ["ada1 g0", "expired", "expired"], own: ["expired", "expired", "never"]),
+        (.stepUp, shared: ["ada1 g0", "ada2 g0", "ada2 g0"], own: ["ada1 g0", "ada2 g0", "ada2 g0"]),
     ]
 
     @Test(arguments: table, Bench.StoreKind.allCases)
-    func `G30: what a killed process has noted ends, and what it has stored stays`(row: Row, kind: Bench.StoreKind)
-        async throws
-    {
-        let (place, gate) = (JournaledPlace(), Gate())
-        defer { gate.open() }
-        let process = try await place.signedIn(kind)
-        if row.point != .removal {
-            for operation in [StoreOperation.save, .delete] {
-                process.store.hold(operation, at: gate, row.point == .note ? .before : .after)
+    func `G30: what was noted ends, and what was stored stays`(row: Row, kind: Bench.StoreKind) async throws {
+        for (point, expected) in zip(Point.allCases, kind == .shared ? row.shared : row.own) {
+            let (place, gate) = (JournaledPlace(), Gate())
+            defer { gate.open() }
+            let process = try await place.signedIn(kind)
+            for operation in [StoreOperation.save, .delete] where point != .removal {
+                process.store.hold(operation, at: gate, point == .note ? .before : .after)
             }
-        }
-        let act = Task { try await perform(row.act, in: process, of: place) }
-        if row.point == .removal {
-            try await act.value
-            #expect(await process.engine.settle() && place.journal.entry.pending == nil)
-        } else {
-            try await gate.arrivals(atLeast: 1)
-        }
+            let act = Task { try await perform(row.act, in: process, of: place) }
+            if point == .removal {
+                try await act.value
+                #expect(await process.engine.settle() && place.journal.entry.pending == nil)
+            } else {
+                try await gate.arrivals(atLeast: 1)
+            }
 
-        let next = place.start(kind).engine
-        let state = try await next.restore()
-        #expect(await next.settle())
-        let expected = kind == .shared ? row.shared : row.own
-        switch state {
-        case .signedIn(let session): #expect(place.stored == expected && place.base.bundle?.session == session)
-        case .signedOut(.expired): #expect(place.stored == nil && expected == "expired")
-        case .signedOut(let reason): #expect(place.stored == nil && "\(reason)" == expected)
-        case .unknown: Issue.record("the session is not known")
+            let next = place.start(kind).engine
+            let state = try await next.restore()
+            #expect(await next.settle())
+            let (session, stored) = (place.base.bundle?.session, place.stored)
+            switch state {
+            case .signedIn(session): #expect(stored == expected, "\(point)")
+            case .signedOut(.expired): #expect(stored == nil && expected == "expired", "\(point)")
+            case .signedOut(let reason): #expect(stored == nil && "\(reason)" == expected, "\(point)")
+            case .signedIn, .unknown: Issue.record("\(point): \(state)")
+            }
         }
     }
 

@@ -23,9 +23,8 @@ struct JournaledPlace: Sendable {
     /// What is stored: `ada1 g0`. `nil`: no tokens.
     var stored: String? { base.bundle?.token.name }
 
-    /// Starts a process. `journal`: how it sees the journal.
-    func start(_ kind: Bench.StoreKind, journal: (any SessionJournal)? = nil) -> Bench {
-        Bench(kind, over: base, server, clock, journal: journal ?? self.journal, isClient: isClient)
+    func start(_ kind: Bench.StoreKind) -> Bench {
+        Bench(kind, over: base, server, clock, journal: journal, isClient: isClient)
     }
 
     /// A process that has signed ada in. The subject of a user is known.

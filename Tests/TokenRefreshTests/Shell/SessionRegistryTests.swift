@@ -64,9 +64,7 @@ import Testing
         #expect(registry["\u{e9}va"] === composed && registry["e\u{301}va"] === decomposed)
     }
 
-    @Test func `Engines beyond the limit are released, least recently used first, and their sessions are read again`()
-        async throws
-    {
+    @Test func `Engines beyond the limit are released, oldest use first, and their sessions read again`() async throws {
         let accounts = Accounts()
         let registry = accounts.registry(limit: 100)
         for account in 0..<1_000 { #expect(try await registry[account].token().name == "user\(account) g0") }
@@ -107,9 +105,7 @@ import Testing
         #expect(accounts.made.withLock { $0 } == 9)
     }
 
-    @Test func `An engine that a caller holds, or that refreshes, stays the account's engine after its release`()
-        async throws
-    {
+    @Test func `A released engine that a caller holds, or that refreshes, stays the account's`() async throws {
         let (accounts, gate) = (Accounts(), Gate())
         accounts.handler.add(.rotateThenHold(at: gate))
         let registry = accounts.registry(limit: 1)
@@ -129,9 +125,7 @@ import Testing
         #expect(await registry.settle())
     }
 
-    @Test func `An evicted engine that a caller held stays the account's while its tokens are not stored`()
-        async throws
-    {
+    @Test func `An evicted engine that a caller held stays the account's until its tokens are stored`() async throws {
         let accounts = Accounts(.own)
         let (registry, store, handler) = (accounts.registry(limit: 1), accounts.store(of: 0).base, accounts.handler)
         do {

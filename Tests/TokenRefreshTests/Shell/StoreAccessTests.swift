@@ -3,7 +3,6 @@ import AuthTesting
 import ContractTesting
 import Foundation
 import Storage
-import TestSupport
 import Testing
 
 @testable import TokenRefresh
@@ -15,8 +14,7 @@ import Testing
     private func access(_ store: any TokenStore) -> StoreAccess { StoreAccess(store: store) }
 
     @Test(arguments: [Odd(), CancellationError(), TokenStoreError(.corrupt, reason: "cut off")] as [any Error])
-    func `G14: an error of any type, a corrupt file included, does not count as an empty store`(error: any Error) async
-    {
+    func `G14: an error of any type, also a corrupt file, does not count as an empty store`(error: any Error) async {
         let store = FaultyTokenStore(RecordingTokenStore(holding: .fixture()))
         store.fail(.load, with: error)
         for base in [store, OwnTokenStore(base: store)] as [any TokenStore] {
@@ -46,9 +44,7 @@ import Testing
     }
 
     @Test(arguments: Bench.StoreKind.allCases)
-    func `A stored bundle without any token is corrupt, and can be replaced, unless a refresh needs none`(
-        kind: Bench.StoreKind
-    ) async {
+    func `A stored bundle without a token is corrupt, unless a refresh needs none`(kind: Bench.StoreKind) async {
         let nothing = TokenBundle(accessToken: "", refreshToken: nil, ordinal: .last)
         let base = RecordingTokenStore(holding: nothing)
         let store: any TokenStore = kind == .shared ? base : OwnTokenStore(base: base)
@@ -100,40 +96,7 @@ import Testing
         #expect((store.base.bundle == nil) == isEmptied)
     }
 
-    @Test func `G36: what a later version has stored causes no call, stays at a sign-in, and goes at a sign-out`()
-        async throws
-    {
-        let temporary = TemporaryFolder()
-        let (store, handler, clock) = (
-            FileTokenStore(folder: temporary.fresh()), ScriptedRefreshHandler(), ManualTimeSource()
-        )
-        try await store.save(.fixture())
-        let engine = TokenRefreshCoordinator(over: store, handler, clock: clock)
-        let token = try await engine.token()
-        let later = Data(#"{"format":"latchkey-tokens","version":1000,"tokens":[]}"#.utf8)
-        try later.write(to: store.file)
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: store.file.path)
-        for _ in 0..<3 {
-            let error = await #expect(throws: AuthenticationError.self) { try await engine.refresh() }
-            #expect(error?.code == .storeUnavailable)
-            #expect((error?.cause as? TokenStoreError)?.code == .unsupportedVersion)
-            clock.advance(by: .seconds(600))
-        }
-        #expect(handler.calls.isEmpty)
-        #expect(try await engine.token() == token, "a valid token is used")
-
-        let next = TokenRefreshCoordinator(over: store, handler, clock: clock)
-        try await next.signIn(.fixture("bob1"))
-        #expect(try await next.token().name == "bob1 g0")
-        #expect(!next.status.isStored && next.status.storeFailure?.code == .unsupportedVersion)
-        #expect(try Data(contentsOf: store.file) == later)
-        try await next.signOut()
-        #expect(try await store.read() == .empty)
-    }
-
-    @Test func `Rule 3: a plain save is refused over its session's tombstone and other tokens of its generation`()
-        async throws
-    {
+    @Test func `Rule 3: a save is refused over its tombstone and its generation's other tokens`() async throws {
         let stored = TokenBundle.stored("ada", 1)
         let end = SessionTombstone(session: stored.session, reason: .byUser, date: Date())
         let others = [(stored.accessToken, "other"), ("other", stored.refreshToken)].map {

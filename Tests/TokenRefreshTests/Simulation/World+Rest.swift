@@ -4,7 +4,6 @@ import AuthInterface
 
 /// The end of a world: all pending work is completed, and the result must be in order.
 extension World {
-    /// Removes all faults, completes all work, fires all timers, and checks the result.
     mutating func comeToRest() {
         if isTraced { note("the world comes to rest") }
         isDraining = true
@@ -21,7 +20,6 @@ extension World {
         if violation == nil { checkService() }
     }
 
-    /// Completes all work until none is left.
     mutating func goOnToTheEnd() {
         var rounds = 0
         while violation == nil, doAll() || fireNext() {
@@ -33,32 +31,29 @@ extension World {
     /// Completes the pending work of the store and the server.
     private mutating func doAll() -> Bool {
         var draws = RandomDraws(plan.seed)
-        var moved = false
-        var isMoving = true
         var rounds = 0
-        while isMoving, violation == nil {
-            isMoving = false
-            for index in (0..<calls.count).reversed() where take(step(ofCall: index, &draws), &draws) {
+        while violation == nil, doEach(&draws) {
+            rounds += 1
+            if rounds > 10_000 { fail(.rest, "the same goes on and on") }
+        }
+        return rounds > 0
+    }
+
+    /// Takes a step with each call, each report and each job.
+    private mutating func doEach(_ draws: inout RandomDraws) -> Bool {
+        var isMoving = false
+        for index in (0..<calls.count).reversed() where take(step(ofCall: index, &draws), &draws) { isMoving = true }
+        for process in 0..<processes.count where processes[process].runs {
+            if processes[process].hasReport {
+                storeChanged(process)
                 isMoving = true
             }
-            for process in 0..<processes.count where processes[process].runs {
-                if processes[process].hasReport {
-                    storeChanged(process)
-                    isMoving = true
-                }
-                for index in (0..<processes[process].jobs.count).reversed()
-                where index < processes[process].jobs.count && take(step(ofJob: index, process), &draws) {
-                    isMoving = true
-                }
-            }
-            if isMoving { moved = true }
-            rounds += 1
-            if rounds > 10_000 {
-                fail(.rest, "the same goes on and on")
-                return false
+            for index in (0..<processes[process].jobs.count).reversed()
+            where index < processes[process].jobs.count && take(step(ofJob: index, process), &draws) {
+                isMoving = true
             }
         }
-        return moved
+        return isMoving
     }
 
     private mutating func fireNext() -> Bool {
@@ -75,23 +70,19 @@ extension World {
 
     /// Lets the time pass after which a lease is given, or is not.
     private mutating func waitForLease() -> Bool {
-        for process in processes where process.isAlive {
-            for job in process.jobs {
-                guard case .lease = job.kind else { continue }
-                moveTime(to: now + 1_000)
-                return true
-            }
+        let isAwaited = processes.contains { process in
+            process.isAlive && process.jobs.contains { if case .lease = $0.kind { true } else { false } }
         }
-        return false
+        if isAwaited { moveTime(to: now + 1_000) }
+        return isAwaited
     }
 
     private mutating func checkRest() {
         for process in 0..<processes.count where processes[process].isAlive {
-            for request in processes[process].requests where request.isWaiting {
-                fail(.responses, "p\(process + 1) #\(request.waiter) is left waiting")
-            }
             checkRest(process)
-            checkRevocations(process)
+            for family in processes[process].mustRevoke.sorted() {
+                fail(.mustRevoke, "p\(process + 1) has not revoked \(server.session(family).rawValue)")
+            }
         }
     }
 
@@ -103,12 +94,12 @@ extension World {
         guard let bundle = processes[process].current?.bundle else { return }
         guard !server[bundle.session].isRetired else { return }
         guard let stored = store.content.bundle, stored.session == bundle.session else {
-            return fail(.newest, "p\(process + 1) has \(bundle.traceText), the store \(store.content.traceText)")
+            return fail(.newest, "p\(process + 1) has \(bundle), the store \(store.content)")
         }
         if stored.generation < bundle.generation
             || (stored.generation == bundle.generation && stored.refreshToken != bundle.refreshToken)
         {
-            fail(.newest, "p\(process + 1) has \(bundle.traceText), the store \(stored.traceText)")
+            fail(.newest, "p\(process + 1) has \(bundle), the store \(stored)")
         }
     }
 }
@@ -118,17 +109,13 @@ extension World {
     /// The time after which no failure of the past delays a refresh, in milliseconds.
     private static let longestPause = 400_000
 
+    private var living: [Int] { processes.indices.filter { processes[$0].isAlive } }
+
     mutating func checkService() {
-        for process in 0..<processes.count where processes[process].isAlive && violation == nil {
-            checkLeftovers(process)
-        }
-        for process in 0..<processes.count where processes[process].isAlive && violation == nil {
-            checkFollowing(process)
-        }
+        for process in living where violation == nil { checkLeftovers(process) }
+        for process in living where violation == nil { checkFollowing(process) }
         moveTime(to: now + Self.longestPause)
-        for process in 0..<processes.count where processes[process].isAlive && violation == nil {
-            checkService(process)
-        }
+        for process in living where violation == nil { checkService(process) }
     }
 
     /// A process that restores gets the state of the shared store.
@@ -139,10 +126,10 @@ extension World {
         let published = processes[process].published
         switch store.content {
         case .active(let stored) where published != .signedIn(stored.session):
-            fail(.follows, "p\(process + 1) says \(published), the store holds \(stored.traceText)")
+            fail(.follows, "p\(process + 1) says \(published), the store holds \(stored)")
         case .tombstone, .empty:
             guard case .signedIn = published else { break }
-            fail(.follows, "p\(process + 1) says \(published), the store \(store.content.traceText)")
+            fail(.follows, "p\(process + 1) says \(published), the store \(store.content)")
         case .active: break
         }
     }
@@ -159,7 +146,7 @@ extension World {
         }
         let isHeld = bundle.refreshToken.map { server.honours(Int(named: $0)) } ?? false
         if isHeld || server.isAlive(Int(named: bundle.session.rawValue)) {
-            fail(.service, "p\(process + 1) gets no token for \(bundle.traceText)")
+            fail(.service, "p\(process + 1) gets no token for \(bundle)")
         }
     }
 
@@ -169,7 +156,7 @@ extension World {
         for isLast in [false, true] {
             let waiter = waiters
             goOnToTheEnd()
-            guard let index = index(of: waiter, process),
+            guard let index = processes[process].requests.firstIndex(where: { $0.waiter == waiter }),
                 case .carrying(let token) = processes[process].requests[index].phase
             else { return false }
             let isTaken = server.takes(Int(named: token.value), at: now)
@@ -180,16 +167,6 @@ extension World {
             askAgain(process, index, with: TokenRefusal(of: token, endpoint: "e1", status: 401))
         }
         return false
-    }
-
-    /// The place of a request that has been given a token; one that still waits breaks a law.
-    private mutating func index(of waiter: Int, _ process: Int) -> Int? {
-        guard let index = processes[process].requests.firstIndex(where: { $0.waiter == waiter }) else { return nil }
-        if processes[process].requests[index].isWaiting {
-            fail(.responses, "p\(process + 1) #\(waiter) is left waiting")
-            return nil
-        }
-        return index
     }
 
     /// What a machine keeps when nothing is under way.

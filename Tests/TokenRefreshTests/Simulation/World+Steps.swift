@@ -4,15 +4,12 @@ import AuthInterface
 
 /// Which step is next, by chance.
 extension World {
-    /// Takes a step.
-    ///
-    /// - Returns: Whether the chosen step was possible. If not, nothing has happened.
+    /// Takes a step. Returns whether it was possible: if not, nothing has happened.
     mutating func step(_ draw: UInt64) -> Bool {
         var draws = RandomDraws(draw)
         return take(step(&draws), &draws)
     }
 
-    /// Takes a step, if there is one.
     mutating func take(_ step: Step?, _ draws: inout RandomDraws) -> Bool {
         guard let step else { return false }
         take(step, &draws)
@@ -179,7 +176,6 @@ extension World {
         }
     }
 
-    /// Whether nothing happens to a call now.
     private func isStuck(_ index: Int, _ draws: inout RandomDraws) -> Bool {
         if calls[index].isOrphan { return false }
         if case .responded = calls[index].phase, !canReceive(index) { return true }
@@ -219,11 +215,11 @@ extension World {
         switch job.kind {
         case .release: return Step(process, .work(index))
         case _ where condition == .hangs: return nil
-        case .lease where condition == .fails: return Step(process, .failWork(index, .simulated))
+        case .lease where condition == .fails: return Step(process, .failWork(index, .locked))
         case .lease where isLeaseFree: return Step(process, .giveLease(job: index))
         case .lease:
             let isOver = now - job.since >= plan.policy.deadline.milliseconds
-            return isOver ? Step(process, .failWork(index, .busyModel)) : nil
+            return isOver ? Step(process, .failWork(index, .busy)) : nil
         case .read, .write: return Step(process, .work(index))
         }
     }

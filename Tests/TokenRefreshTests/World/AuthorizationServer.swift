@@ -13,7 +13,6 @@ struct AuthorizationServer {
         var isRevoked = false
         /// The user has signed out of it somewhere.
         var isLoggedOut = false
-        /// The store has held it.
         var wasStored = false
         /// The store must not hold it again: its end, or a later sign-in, is stored.
         var isRetired = false
@@ -32,8 +31,7 @@ struct AuthorizationServer {
         let refresh: Int
         var rotatedAt: Int?
         var successor: Int?
-        /// A bundle made of a successor has been in the store: no process that can read it needs this refresh token
-        /// again.
+        /// A bundle made of a successor has been in the store: no process needs this refresh token again.
         var isSuccessorStored = false
         var isKilled = false
         /// A bundle made of it has been in the store.
@@ -51,7 +49,6 @@ struct AuthorizationServer {
         enum Fate: Hashable {
             /// The response has not arrived, and the process runs.
             case underWay
-            /// The response cannot arrive.
             case lost
             /// The process was killed before it stored the response.
             case crashed
@@ -71,8 +68,6 @@ struct AuthorizationServer {
     enum Response: Hashable {
         case issued(Int)
         case rejected
-        /// The server, or a gateway before it, fails with this status: before the refresh, or after it.
-        case failed(status: Int)
     }
 
     let plan: WorldPlan.Server
@@ -82,48 +77,43 @@ struct AuthorizationServer {
     /// Access tokens issued before this are expired by order.
     var expiredBefore = -1
 
-    init(plan: WorldPlan.Server) {
-        self.plan = plan
-    }
+    init(plan: WorldPlan.Server) { self.plan = plan }
 
     subscript(session: SessionID) -> Family {
         get { families[Int(named: session.rawValue)] }
         set { families[Int(named: session.rawValue)] = newValue }
     }
 
-    /// The session of a family.
     func session(_ family: Int) -> SessionID { SessionID(rawValue: "\(families[family].user)\(family)") }
 
     mutating func signIn(_ user: String, at now: Int) -> Int {
         families.append(Family(user: user, newest: grants.count))
-        grants.append(
-            Grant(
-                family: families.count - 1, generation: 0, issuedAt: now, refresh: grants.count)
-        )
-        return grants.count - 1
+        return add(to: families.count - 1, generation: 0, at: now)
     }
 
     /// The user of a family signs in again, as the server has demanded.
     mutating func stepUp(_ family: Int, at now: Int) -> Int {
         let generation = grants.filter { $0.family == family }.map(\.generation).max() ?? 0
-        grants.append(
-            Grant(family: family, generation: generation + 1, issuedAt: now, refresh: grants.count))
-        families[family].newest = grants.count - 1
-        return grants.count - 1
+        return add(to: family, generation: generation + 1, at: now)
+    }
+
+    /// Adds the newest grant of a family, whose refresh token is its own, unless it names an older one.
+    private mutating func add(to family: Int, generation: Int, at now: Int, refresh: Int? = nil) -> Int {
+        let new = grants.count
+        grants.append(Grant(family: family, generation: generation, issuedAt: now, refresh: refresh ?? new))
+        families[family].newest = new
+        return new
     }
 
     mutating func refresh(_ token: Int, key: String, at now: Int) -> Response {
         let family = grants[token].family
         guard !families[family].isRevoked else { return .rejected }
-        guard let rotatedAt = grants[token].rotatedAt else {
-            let new = issue(from: token, at: now)
+        guard let successor = grants[token].successor else {
             if plan.rotates { grants[token].key = key }
-            return .issued(new)
+            return .issued(issue(from: token, at: now))
         }
-        if isKnown(key, of: token), let successor = grants[token].successor {
-            return grants[successor].rotatedAt == nil ? .issued(successor) : .rejected
-        }
-        guard isGraceful(token, rotatedAt, at: now), let successor = grants[token].successor else {
+        if isKnown(key, of: token) { return grants[successor].rotatedAt == nil ? .issued(successor) : .rejected }
+        if isReuse(token, key: key, at: now) {
             if plan.revokesOnReuse {
                 families[family].isRevoked = true
                 families[family].isTakenForStolen = true
@@ -138,41 +128,29 @@ struct AuthorizationServer {
         plan.honoursKeys && grants[token].key == key && fault != .keysAreForgotten
     }
 
-    /// Whether the server accepts a rotated refresh token as a retry.
-    private func isGraceful(_ token: Int, _ rotatedAt: Int, at now: Int) -> Bool {
-        guard plan.grace > 0, now - rotatedAt <= plan.grace, let successor = grants[token].successor else {
-            return false
-        }
-        return plan.branches || grants[successor].rotatedAt == nil
-    }
-
     /// Whether the server counts the use of a refresh token as theft.
     func isReuse(_ token: Int, key: String, at now: Int) -> Bool {
-        guard !isKnown(key, of: token) else { return false }
-        guard let rotatedAt = grants[token].rotatedAt, !families[grants[token].family].isRevoked else { return false }
-        return !isGraceful(token, rotatedAt, at: now)
+        guard let rotatedAt = grants[token].rotatedAt, let successor = grants[token].successor else { return false }
+        guard !families[grants[token].family].isRevoked, !isKnown(key, of: token) else { return false }
+        // A rotated refresh token may be accepted as a retry.
+        let isInTime = plan.grace > 0 && now - rotatedAt <= plan.grace
+        return !isInTime || (!plan.branches && grants[successor].rotatedAt != nil)
     }
 
     private mutating func issue(from token: Int, at now: Int) -> Int {
         let family = grants[token].family
-        let new = grants.count
-        let generation = grants[plan.rotates ? token : families[family].newest].generation + 1
-        grants.append(
-            Grant(
-                family: family, generation: generation, issuedAt: now, refresh: plan.rotates ? new : token))
+        let last = families[family].newest
+        let generation = grants[plan.rotates ? token : last].generation + 1
+        let new = add(to: family, generation: generation, at: now, refresh: plan.rotates ? nil : token)
         if plan.rotates {
             grants[token].rotatedAt = grants[token].rotatedAt ?? now
             grants[token].successor = new
         }
-        let last = families[family].newest
-        if plan.isStrict, last != new { grants[last].isKilled = true }
-        families[family].newest = new
+        if plan.isStrict { grants[last].isKilled = true }
         return new
     }
 
-    mutating func revoke(family: Int) {
-        if plan.takesRevocations { families[family].isRevoked = true }
-    }
+    mutating func revoke(family: Int) { if plan.takesRevocations { families[family].isRevoked = true } }
 
     /// Whether the resource server accepts an access token.
     func takes(_ grant: Int, at now: Int) -> Bool {
@@ -192,11 +170,51 @@ struct AuthorizationServer {
         return isKnown && honours(grants[families[family].newest].refresh)
     }
 
-    /// The user whose tokens a grant has.
-    func user(of grant: Int) -> String { families[grants[grant].family].user }
-
-    /// A user, as the server names one.
     static func subject(of user: String) -> TokenSubject? { TokenSubject(issuer: "server", id: user) }
+}
+
+/// What the laws need of the server's past.
+extension AuthorizationServer {
+    mutating func noteStored(_ grant: Int) {
+        let family = grants[grant].family
+        let isNew = !families[family].wasStored
+        for other in families(upTo: families[family].ordinal) where isNew && other != family {
+            families[other].isRetired = true
+        }
+        families[family].wasStored = true
+        grants[grant].wasStored = true
+        guard plan.rotates else { return }
+        for older in 0..<grants.count where grants[older].family == family {
+            if grants[older].generation < grants[grant].generation { grants[older].isSuccessorStored = true }
+        }
+    }
+
+    mutating func noteFate(_ fate: Exchange.Fate, of call: Call) {
+        changeExchanges { if $0.call == call.number { $0.fate = fate } }
+    }
+
+    /// Notes that a process has released, or lost, the lease: its calls no longer keep others out.
+    mutating func noteUnguarded(_ process: Int) {
+        changeExchanges { if $0.process == process { $0.isUnguarded = true } }
+    }
+
+    mutating func noteCrash(of process: Int) {
+        changeExchanges { if $0.process == process, $0.fate != .lost { $0.fate = .crashed } }
+    }
+
+    private mutating func changeExchanges(_ change: (inout Exchange) -> Void) {
+        for token in 0..<grants.count {
+            for index in 0..<grants[token].exchanges.count { change(&grants[token].exchanges[index]) }
+        }
+    }
+
+    mutating func noteEnding(_ tombstone: SessionTombstone) {
+        guard !tombstone.session.rawValue.isEmpty else { return }
+        self[tombstone.session].isRetired = true
+        if self[tombstone.session].end == nil { self[tombstone.session].end = tombstone.reason }
+    }
+
+    func families(upTo ordinal: SessionOrdinal) -> [Int] { families.indices.filter { families[$0].ordinal <= ordinal } }
 }
 
 extension Int {

@@ -1,5 +1,4 @@
 import AuthInterface
-import Foundation
 
 @testable import TokenRefresh
 
@@ -25,7 +24,6 @@ final class DeviceProcess {
     var suspendedAt = 0
     /// How long the process has seen the device asleep, in milliseconds.
     var asleep = 0
-    /// The system has announced a suspension.
     var isSuspending = false
     var requests: [Request] = []
     var timers: [SetTimer] = []
@@ -34,7 +32,6 @@ final class DeviceProcess {
     var storeCondition = DeviceStore.Condition.works
     /// The pending work of the store for this process.
     var jobs: [Job] = []
-    /// The leases that the process has not released.
     var leases: [HeldLease] = []
     /// The last lease of which the process knows that it is lost.
     var knownLoss: AttemptID?
@@ -60,7 +57,6 @@ final class DeviceProcess {
         self.incarnation = incarnation
     }
 
-    /// A process in the same state, which changes on its own.
     func copy() -> DeviceProcess {
         let copy = DeviceProcess(machine: machine, owner: owner, incarnation: incarnation)
         (copy.bundle, copy.expiry, copy.newest) = (bundle, expiry, newest)
@@ -72,13 +68,10 @@ final class DeviceProcess {
         return copy
     }
 
-    /// The tokens in use.
     var current: (bundle: TokenBundle, expiry: Expiry)? { bundle.map { ($0, expiry) } }
 
-    /// Whether something can happen in the process.
     var runs: Bool { isAlive && !isSuspended }
 
-    /// Sends an event to the machine.
     func handle(_ event: RefreshEvent, at now: Instant) -> [RefreshAction] {
         if !isKnownUniquelyReferenced(&machine) { machine = SharedMachine(machine.value) }
         var now = now
@@ -92,11 +85,6 @@ final class DeviceProcess {
             self.newest = unsaved
         }
         return actions
-    }
-
-    /// Whether the tokens are others than before an event.
-    func hasOtherTokens(than before: MachineSnapshot) -> Bool {
-        bundle?.generation != before.generation || bundle?.accessToken != before.accessToken
     }
 
     struct HeldLease: Hashable {
@@ -127,7 +115,7 @@ final class DeviceProcess {
         /// The sessions that had ended when a read began.
         var ended: Set<SessionID> = []
         /// What a read has found in the store.
-        var found: Result<StoredSession, TokenStoreError>?
+        var found: StoreResult?
         /// How the store has taken a write after which the journal is to remove its note.
         var outcome: WriteOutcome?
         /// The result, not reported yet.
@@ -161,9 +149,7 @@ final class DeviceProcess {
         var endpoint = 0
         var retries = 0
 
-        var isWaiting: Bool {
-            if case .waiting = phase { true } else { false }
-        }
+        var isWaiting: Bool { phase == .waiting }
     }
 
     /// Shares a machine with the processes whose machines are equal to it.
@@ -173,12 +159,7 @@ final class DeviceProcess {
         machine = known.insert(machine).memberAfterInsert
     }
 
-    func stop(_ timer: RefreshTimer) {
-        for index in 0..<timers.count where timers[index].timer == timer {
-            timers.remove(at: index)
-            return
-        }
-    }
+    func stop(_ timer: RefreshTimer) { timers.removeAll { $0.timer == timer } }
 }
 
 /// A machine that the processes of several worlds can share, until an event changes that of one.

@@ -1,5 +1,4 @@
 import AuthInterface
-import Foundation
 
 @testable import TokenRefresh
 
@@ -44,23 +43,25 @@ struct DeviceStore {
         condition == .works || (condition == .isCorrupt && own != .works) ? own : condition
     }
 
-    func read(in condition: Condition) -> Result<StoredSession, TokenStoreError> {
+    func read(in condition: Condition) -> StoreResult {
         switch condition {
         case .works, .failsToWrite, .hangs: .success(content)
-        case .fails, .failsToRead: .failure(.simulated)
+        case .fails, .failsToRead: .failure(.locked)
         case .isCorrupt: .failure(TokenStoreError(.corrupt, reason: "a flipped bit"))
         }
     }
 
-    /// Does what `StoreAccess` does to a store, by the same decision.
-    ///
-    /// - Returns: How the write ended, and what was stored.
+    /// Does what `StoreAccess` does, by the same decision. Returns how the write ended, and what was stored.
     mutating func write(_ wanted: StoreContent, isShared: Bool, in condition: Condition) -> (
         WriteOutcome, StoredSession?
     ) {
-        if condition == .fails || condition == .failsToWrite { return (.failed(.simulated), nil) }
-        if condition == .failsToRead, isShared { return (.failed(.simulated), nil) }
-        guard isShared, fault != .writesAreBlind else { return overwrite(wanted, in: condition) }
+        if condition == .fails || condition == .failsToWrite { return (.failed(.locked), nil) }
+        if condition == .failsToRead, isShared { return (.failed(.locked), nil) }
+        guard isShared, fault != .writesAreBlind else {
+            let removed = wanted.mayRemoveUnread ? (try? read(in: condition).get())?.bundle : nil
+            replace(by: wanted.bundle.map { .active($0) } ?? .empty)
+            return (.written(replaced: removed), content)
+        }
         let found = read(in: condition)
         guard let new = wanted.replacement(for: found) else {
             let stored = (try? found.get()) ?? .empty
@@ -70,12 +71,6 @@ struct DeviceStore {
         return (.written(replaced: (try? found.get())?.bundle), new)
     }
 
-    private mutating func overwrite(_ wanted: StoreContent, in condition: Condition) -> (WriteOutcome, StoredSession?) {
-        let removed = wanted.mayRemoveUnread ? (try? read(in: condition).get())?.bundle : nil
-        replace(by: wanted.bundle.map { .active($0) } ?? .empty)
-        return (.written(replaced: removed), content)
-    }
-
     private mutating func replace(by new: StoredSession) {
         if let old = content.bundle, old.session == new.bundle?.session, old.mark != new.bundle?.mark { earlier = old }
         content = new
@@ -83,7 +78,19 @@ struct DeviceStore {
     }
 }
 
-extension TokenStoreError {
-    static let simulated = TokenStoreError(.unavailable, reason: "bad condition")
-    static let busyModel = TokenStoreError(.busy, reason: "another process has it")
+/// The journal of a device: it works, fails or hangs.
+struct DeviceJournal {
+    enum Condition {
+        case works, fails, hangs
+    }
+
+    var entry = SessionJournalEntry()
+    var condition = Condition.works
+    /// Whether it could not take what it was to take.
+    var hasMissed = false
+
+    /// What a read finds. One that hangs counts as a failure once its time is over.
+    func read() -> Result<SessionJournalEntry, TokenStoreError> {
+        condition == .works ? .success(entry) : .failure(.locked)
+    }
 }

@@ -68,44 +68,25 @@ extension Law {
     }
 }
 
-/// A broken law, and how.
-struct Violation: Sendable {
-    let law: Law
-    let what: String
-}
-
 /// What the laws need of a machine before an event, and the event.
 struct MachineSnapshot {
-    /// The tokens in use.
     let bundle: TokenBundle?
-    let session: SessionID?
     /// The newest tokens, including those that are being stored.
     let newest: TokenBundle?
-    /// Whether the end of the session is being stored. That of one which was never stored finds the session of the
-    /// store.
+    /// Whether the end of the session is being stored, which may find another session in the store.
     let isEnding: Bool
     let event: RefreshEvent
 
     init(_ process: DeviceProcess, event: RefreshEvent) {
         bundle = process.bundle
-        session = bundle?.session
         newest = process.newest
         let rejected = process.machine.value.unsavedContent?.rejection?.bundle.session
-        isEnding = rejected != nil && rejected == session
+        isEnding = rejected != nil && rejected == bundle?.session
         self.event = event
     }
 
+    var session: SessionID? { bundle?.session }
     var generation: Int { bundle?.generation ?? 0 }
-    var accessToken: String? { bundle?.accessToken }
-    var refreshToken: String? { newest?.refreshToken }
-
-    /// Whether the event shows the machine what the store holds.
-    var showsStore: Bool {
-        switch event {
-        case .read, .wrote(_, .superseded): true
-        default: false
-        }
-    }
 
     /// Whether the event says that a write to the store has failed, or takes too long.
     var isStoreFailure: Bool {

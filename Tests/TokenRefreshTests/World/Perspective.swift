@@ -11,10 +11,10 @@ struct Perspective {
     let slot: Int
 
     /// What the process finds in the world's store.
-    func view(_ content: StoredSession) -> StoredSession { content.renamed(by: viewed) }
+    func view(_ content: StoredSession) -> StoredSession { content.renamed(key: view(key:), owner: view(owner:)) }
 
     /// What the process stores, in the world's names.
-    func unview(_ content: StoredSession) -> StoredSession { content.renamed(by: unviewed) }
+    func unview(_ content: StoredSession) -> StoredSession { content.renamed(key: unview(key:), owner: unview(owner:)) }
 
     /// A key of the process in the world's names.
     func unview(key: String) -> String {
@@ -27,26 +27,14 @@ struct Perspective {
     }
 
     func view(owner: ProcessIdentity) -> ProcessIdentity {
-        let isOwn = owner.process.first == Self.digits[slot]
+        let isOwn = owner.process.hasPrefix("\(slot)")
         return ProcessIdentity(host: owner.host, process: (isOwn ? "t" : "o") + owner.process.dropFirst())
     }
 
-    private func viewed(_ intent: RefreshIntent) -> RefreshIntent {
-        let (key, isOwn) = (intent.idempotencyKey.dropFirst(), intent.idempotencyKey.hasPrefix(Self.keyLetters[slot]))
-        return renamed(intent, key: isOwn ? String(key) : "O" + key, owner: view(owner: intent.owner))
+    private func view(key: String) -> String {
+        (key.hasPrefix(Self.keyLetters[slot]) ? "" : "O") + key.dropFirst()
     }
 
-    private func unviewed(_ intent: RefreshIntent) -> RefreshIntent {
-        renamed(intent, key: unview(key: intent.idempotencyKey), owner: unview(owner: intent.owner))
-    }
-
-    private func renamed(_ intent: RefreshIntent, key: String, owner: ProcessIdentity) -> RefreshIntent {
-        var renamed = intent
-        (renamed.idempotencyKey, renamed.owner) = (key, owner)
-        return renamed
-    }
-
-    private static let digits: [Character] = ["0", "1"]
     private static let keyLetters = ["A", "B"]
 
     /// Feeds a name of the world, in an order of the processes.
@@ -64,33 +52,26 @@ struct Perspective {
 }
 
 extension StoredSession {
-    fileprivate func renamed(by rename: (RefreshIntent) -> RefreshIntent) -> StoredSession {
-        guard case .active(let bundle) = self, let intent = bundle.refreshIntent else { return self }
-        return .active(bundle.with(refreshIntent: rename(intent)))
+    fileprivate func renamed(
+        key: (String) -> String, owner: (ProcessIdentity) -> ProcessIdentity
+    ) -> StoredSession {
+        guard case .active(let bundle) = self, var intent = bundle.refreshIntent else { return self }
+        intent.idempotencyKey = key(intent.idempotencyKey)
+        intent.owner = owner(intent.owner)
+        return .active(bundle.with(refreshIntent: intent))
     }
 
     /// Feeds the content, with the processes in one of the two orders.
     func feed(swapped: Bool, into hasher: inout Hasher) {
         switch self {
         case .empty: hasher.combine(0)
-        case .tombstone(let tombstone):
-            hasher.combine(1)
-            hasher.combine(tombstone)
+        case .tombstone(let tombstone): hasher.feed(1, tombstone)
         case .active(let bundle):
-            hasher.combine(2)
-            hasher.combine(bundle.session)
-            hasher.combine(bundle.ordinal)
-            hasher.combine(bundle.generation)
-            hasher.combine(bundle.accessToken)
-            hasher.combine(bundle.refreshToken)
+            hasher.feed(2, bundle.session, bundle.ordinal, bundle.generation, bundle.accessToken, bundle.refreshToken)
             guard let intent = bundle.refreshIntent else { return }
             Perspective.feed(intent.idempotencyKey, swapped: swapped, into: &hasher)
             Perspective.feed(intent.owner.process, swapped: swapped, into: &hasher)
-            hasher.combine(intent.date)
-            hasher.combine(intent.firstDate)
-            hasher.combine(intent.isAbandoned)
-            hasher.combine(intent.lease)
-            hasher.combine(intent.failure)
+            hasher.feed(intent.date, intent.firstDate, intent.isAbandoned, intent.lease, intent.failure)
         }
     }
 }

@@ -1,5 +1,4 @@
 import AuthInterface
-import Foundation
 
 @testable import TokenRefresh
 
@@ -28,12 +27,9 @@ struct Step {
         // Its calls.
         case writeCall(Int)
         case serveCall(Int)
-        /// The server, or a gateway before it, fails. Whether the refresh is done stays as it is.
-        case failCall(Int)
         case respond(Int)
-        /// A call fails before it is served.
+        /// The server, or a gateway before it, fails. Whether the refresh is done stays as it is.
         indirect case refuseCall(Int, TokenRefreshError)
-        /// A cache responds to it, with the tokens of another user.
         case answerFromCache(Int)
         /// The connection breaks. What is on its way to the server arrives.
         case endCall(Int)
@@ -43,11 +39,9 @@ struct Step {
         case work(Int)
         case giveLease(job: Int)
         indirect case failWork(Int, TokenStoreError)
-        /// The process gets the result of a job.
         case report(Int)
         case storeChanged, noticeLosses, cutLease
-        /// What shows who holds the lease is removed: the file that is locked, alone or because its folder is replaced
-        /// by a copy, or the claim in the row.
+        /// What shows who holds the lease is removed (``ExplorationBounds/Resource/removal``).
         case removeLease
 
         // Timers and clocks.
@@ -56,9 +50,7 @@ struct Step {
         // The condition of store and servers, for all processes or for this one.
         case setStore(DeviceStore.Condition, isOwn: Bool)
         case setJournal(DeviceJournal.Condition)
-        /// The tokens are deleted behind the back of the programs.
         case emptyStore
-        /// The store is copied, or replaced by the copy.
         case backUp
         case stopServer, refuseEverything, expireTokens, revoke(family: Int), recoverServers
     }
@@ -73,16 +65,12 @@ struct Step {
     }
 }
 
-extension Step: CustomStringConvertible {
-    var description: String { "p\(process + 1) \(kind)" }
-}
-
 extension World {
     /// Takes a step. What it leaves to chance follows from the rates of the plan.
     mutating func take(_ step: Step, _ draws: inout RandomDraws) {
         let process = step.process
         if let time = step.time { moveTime(to: time) }
-        if isTraced { note("\(step)") }
+        if isTraced { note("p\(process + 1) \(step.kind)") }
         switch step.kind {
         case .start: processes[process] = newProcess(process)
         case .crash: crash(process)
@@ -104,9 +92,8 @@ extension World {
 
         case .writeCall(let index): write(call: index)
         case .serveCall(let index): serve(index)
-        case .failCall(let index): fail(call: index)
         case .respond(let index): respond(index, &draws)
-        case .refuseCall(let index, let error): deliver(.failure(error), to: index)
+        case .refuseCall(let index, let error): refuse(call: index, error)
         case .answerFromCache(let index): answerFromCache(index)
         case .endCall(let index): end(index)
         case .hangCall(let index, let isDeaf): (calls[index].isHung, calls[index].isDeaf) = (true, isDeaf)

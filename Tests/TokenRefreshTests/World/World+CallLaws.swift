@@ -9,9 +9,7 @@ extension World {
         let notes = processes[process].notes
         checkRivals(of: call)
         let isUnaware = isUnaware(process)
-        if isShared, !holdsLease(process), !isUnaware {
-            fail(.leased, "p\(process + 1) calls for \(base.traceText)")
-        }
+        if isShared, !holdsLease(process), !isUnaware { fail(.leased, "p\(process + 1) calls for \(base)") }
         if let pause = notes.pause, pause.session == base.session, now < pause.until {
             fail(.pause, "p\(process + 1) calls \(pause.until - now) ms too early")
         }
@@ -34,21 +32,19 @@ extension World {
         checkReason(of: call)
     }
 
-    /// G1, G8. No other call for the session, unless the owner of one may have abandoned it, or the server tolerates
-    /// it.
+    /// G1, G8. No other call for the session, unless it may have been abandoned, or the server tolerates it.
     private mutating func checkRivals(of call: Call) {
         for other in calls where other.phase != .made && !isGivenUp(other, for: call) {
             // The call of a process that was killed has ended for it.
             guard !other.isOrphan else { continue }
-            var text: String { "p\(call.process + 1) calls for \(call.base.traceText) as p\(other.process + 1) does" }
+            var text: String { "p\(call.process + 1) calls for \(call.base) as p\(other.process + 1) does" }
             if other.token == call.token, plan.server.rotates { fail(.secondCall, text) }
             let current = processes[other.process].current?.bundle.session
             if other.base.session == call.base.session, current == call.base.session { fail(.singleFlight, text) }
         }
     }
 
-    /// Rule 4. Whether the owner of another process's call may have abandoned it, and it is tolerated or over its
-    /// limit.
+    /// Rule 4. Whether another process may have abandoned its call, which is tolerated or over its limit.
     private func isGivenUp(_ other: Call, for call: Call) -> Bool {
         if other.isAbandoned || server[other.base.session].isLoggedOut { return true }
         guard other.isUnguarded || call.isUnguarded, other.process != call.process else { return false }
@@ -84,18 +80,12 @@ extension World {
         let (received, base) = (processes[call.process].notes.received, call.base)
         if call.complained?.mark == base.mark || !base.accessToken.fitsHeaderField { return }
         if let lifetime = saidLifetime {
-            guard let received, received.grant == base.grant,
-                now < received.since + lifetime - window(of: lifetime, base)
-            else { return }
+            guard let received, received.grant == base.grant else { return }
+            let (life, since) = (Duration.milliseconds(lifetime), Duration.milliseconds(received.since))
+            let expiry = Expiry(received: base, lifetime: life, at: since, policy: plan.policy)
+            guard let start = expiry.aheadFrom, instant.uptime < start else { return }
         }
-        fail(.clock, "p\(call.process + 1) calls for \(base.traceText) without a reason")
-    }
-
-    /// How long before the end of a token its refresh starts in the background, in milliseconds.
-    private func window(of lifetime: Int, _ base: TokenBundle) -> Int {
-        let (policy, leeway) = (plan.policy, min(plan.policy.leeway.milliseconds, lifetime / 10))
-        let ahead = max(min(policy.ahead.milliseconds, lifetime / 4), leeway)
-        return ahead - RefreshSpread(of: base).delay(within: .milliseconds(ahead - leeway)).milliseconds
+        fail(.clock, "p\(call.process + 1) calls for \(base) without a reason")
     }
 }
 
@@ -132,8 +122,7 @@ extension World {
         return call.isUnguarded && now >= isDue && (hasSlept || now <= isDue + Self.lateness)
     }
 
-    /// Whether a call was made without the lease, where the server tolerates a second one. It cannot know that the
-    /// successor is being stored.
+    /// Whether the server tolerates a call without the lease, which cannot know that a successor is being stored.
     func isTolerated(_ call: Call) -> Bool {
         guard call.isUnguarded else { return false }
         let exchanges = server.grants[call.token].exchanges

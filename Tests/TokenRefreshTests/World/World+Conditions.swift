@@ -19,32 +19,22 @@ extension World {
         case endingsAreNotNoted
     }
 
-    // MARK: Clocks
-
     mutating func setClock(by days: Int) {
         wallOffset += TimeInterval(days) * 86_400
         clockSetAt = now
         if isTraced { note("the wall clock is set to \(instant.date)") }
     }
 
-    // MARK: The store
-
     /// The store is copied, or replaced by the copy. What it held then is lost.
     mutating func backUp() {
         guard let backup = store.backup else { return store.backup = store.content }
-        if isTraced { note("the store holds \(backup.traceText) again, as earlier") }
+        if isTraced { note("the store holds \(backup) again, as earlier") }
         loseContent(for: backup)
         store.backup = nil
     }
 
-    /// The tokens are deleted behind the back of the programs, or replaced by earlier ones. With them goes the end of a
-    /// session, which another process may write again.
+    /// The tokens are deleted behind the back of the programs, or replaced by earlier ones.
     mutating func loseContent(for earlier: StoredSession = .empty) {
-        switch store.content {
-        case .active(let bundle): vanished.insert(bundle.session)
-        case .tombstone(let end): vanished.insert(end.session)
-        case .empty: break
-        }
         store.content = earlier
         for process in 0..<processes.count where isShared { processes[process].hasReport = true }
     }
@@ -79,9 +69,7 @@ extension World {
     mutating func resume(_ process: Int) {
         processes[process].isSuspended = false
         // No timer could fire meanwhile.
-        for index in 0..<processes[process].requests.count {
-            processes[process].requests[index].since = now
-        }
+        for index in 0..<processes[process].requests.count { processes[process].requests[index].since = now }
         if plan.showsSleep { processes[process].asleep += now - processes[process].suspendedAt }
         for index in 0..<calls.count where calls[index].process == process && !calls[index].isOrphan {
             calls[index].hasSlept = true
@@ -89,8 +77,7 @@ extension World {
         if store.lease?.owner == processes[process].owner { store.lease?.silentSince = nil }
     }
 
-    /// The leases that a process knows to have got, and has lost without knowing it for sure: their claims have
-    /// expired, or have been removed, or their file has.
+    /// The leases that a process has lost without knowing it for sure: a claim has expired, or claim or file is gone.
     func lostLeases(of process: Int) -> [AttemptID] {
         guard plan.lease.claimTime != nil || store.fault != .leaseIsNotExclusive else { return [] }
         let (known, jobs) = (processes[process].knownLoss, processes[process].jobs)

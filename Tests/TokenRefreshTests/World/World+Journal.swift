@@ -17,8 +17,7 @@ extension World {
         processes[process].jobs[index] = job
     }
 
-    /// What journal and store say. `nil`: one of them was not read yet. Without the journal nothing is restored; later
-    /// it changes nothing.
+    /// What journal and store say, once both were read. Without the journal nothing is restored; later it is left out.
     mutating func reading(
         _ purpose: ReadPurpose, of job: DeviceProcess.Job, _ process: Int, _ draws: inout RandomDraws
     ) -> RefreshEvent? {
@@ -90,8 +89,8 @@ extension World {
 
     /// Whether the journal, as the process knows it, is to change after a write that has not failed.
     private func isUnsettled(_ content: StoreContent, _ outcome: WriteOutcome, _ process: Int) -> Bool {
-        guard plan.hasJournal, !outcome.isFailure else { return false }
-        guard let entry = processes[process].entry else { return content.isAct }
+        if case .failed = outcome { return false }
+        guard let entry = processes[process].entry else { return plan.hasJournal && content.isAct }
         return content.settled(entry, outcome, in: Self.storeName, at: instant.date) != entry
     }
 

@@ -15,7 +15,7 @@ extension World {
         guard case .read(_, .success(.active(let found)), _, nil, _) = event, case .success? = job.journal,
             job.ended.contains(found.session)
         else { return }
-        fail(.signedOut, "p\(process + 1) finds \(found.traceText), which has ended")
+        fail(.signedOut, "p\(process + 1) finds \(found), which has ended")
     }
 
     mutating func checkJournal(_ process: Int, _ state: SessionState, _ before: MachineSnapshot) {
@@ -40,20 +40,19 @@ extension World {
         }
     }
 
-    /// G9. What a sign-in has stored is replaced by a later one only. The ordinals decide; where no clock was set, they
-    /// are in the order in which the users asked.
+    /// G9. Only a later sign-in replaces another one. If no clock was set, ordinals are in the order of the users.
     mutating func checkOrder(_ process: Int, _ new: TokenBundle, over old: StoredSession) {
         guard case .active(let other) = old, other.session != new.session else { return }
         let isEarlier = Int(named: new.session.rawValue) < Int(named: other.session.rawValue)
         if new.ordinal <= other.ordinal || (isEarlier && clockSetAt == nil) {
-            fail(.order, "p\(process + 1) stores \(new.traceText) over \(other.traceText)")
+            fail(.order, "p\(process + 1) stores \(new) over \(other)")
         }
     }
 
     /// G9. An end removes its own session, and those that it knew, which were asked for before it.
     mutating func checkDeletion(_ process: Int, of old: TokenBundle, by scope: EndScope) {
         guard scope.session != old.session else { return }
-        var text: String { "p\(process + 1) deletes \(old.traceText)" }
+        var text: String { "p\(process + 1) deletes \(old)" }
         // One process has a plain store for itself: the user asked for the end of what it holds, read or not.
         if isShared, old.ordinal > scope.ordinal { fail(.otherSignIn, "\(text) which it does not know") }
         // The end of a rejected session is stored before the session ends here.
@@ -69,7 +68,7 @@ extension World {
             guard case .write(_, .bundle(let marked, _)) = job.kind, marked.refreshIntent?.failure != nil,
                 marked.hasSameTokens(as: base)
             else { continue }
-            fail(.mark, "p\(process + 1) calls for \(base.traceText)")
+            fail(.mark, "p\(process + 1) calls for \(base)")
         }
     }
 }

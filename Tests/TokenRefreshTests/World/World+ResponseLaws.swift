@@ -1,47 +1,48 @@
 import AuthInterface
-import ConcurrencyPrimitives
 
 @testable import TokenRefresh
 
 /// The laws of responses to callers.
 extension World {
     mutating func noteResponse(_ process: Int, _ waiter: Int, _ response: RefreshResponse) {
-        for index in 0..<processes[process].requests.count
-        where processes[process].requests[index].waiter == waiter && processes[process].requests[index].isWaiting {
-            let request = processes[process].requests[index]
-            checkKind(process, request, response)
-            checkSignOut(process, request, response)
-            guard case .token(let token) = response else {
-                if request.kind == .refresh, case .failed(let error) = response {
-                    processes[process].retryAt = error.retryAfter.map { now + $0.milliseconds }
-                }
-                processes[process].requests.remove(at: index)
-                return
+        guard let index = processes[process].requests.firstIndex(where: { $0.waiter == waiter && $0.isWaiting }) else {
+            return fail(.responses, "p\(process + 1) #\(waiter) did not wait and gets \(response.text)")
+        }
+        let request = processes[process].requests[index]
+        checkKind(process, request, response)
+        checkSignOut(process, request, response)
+        guard case .token(let token) = response else {
+            if request.kind == .refresh, case .failed(let error) = response {
+                processes[process].retryAt = error.retryAfter.map { now + $0.milliseconds }
             }
-            processes[process].requests[index].phase = .carrying(token)
-            processes[process].requests[index].session = token.session
-            if case .replacement(let refused) = request.kind, refused.value == token.value {
-                fail(.otherToken, "p\(process + 1) #\(waiter) is given the refused \(token.traceText) again")
-            }
-            checkToken(process, token, from: request.session)
+            processes[process].requests.remove(at: index)
             return
         }
-        fail(.responses, "p\(process + 1) #\(waiter) did not wait and gets \(response.text)")
+        processes[process].requests[index].phase = .carrying(token)
+        processes[process].requests[index].session = token.session
+        if case .replacement(let refused) = request.kind, refused.value == token.value {
+            fail(.otherToken, "p\(process + 1) #\(waiter) is given the refused \(token) again")
+        }
+        checkToken(process, token, from: request.session)
     }
 
     mutating func checkToken(_ process: Int, _ token: SessionToken, from session: SessionID?) {
         if let session, session != token.session {
-            fail(.fence, "p\(process + 1): \(token.traceText) for a request of \(session.rawValue)")
+            fail(.fence, "p\(process + 1): \(token) for a request of \(session.rawValue)")
         }
-        if !token.value.fitsHeaderField { fail(.usable, "p\(process + 1): \(token.traceText)") }
+        if !token.value.fitsHeaderField { fail(.usable, "p\(process + 1): \(token)") }
         if let current = processes[process].current, current.bundle.mark == token.mark,
             current.bundle.refreshToken != nil, current.expiry.urgency(at: instant.uptime) == .expired
         {
-            fail(.expiredToken, "p\(process + 1): \(token.traceText)")
+            fail(.expiredToken, "p\(process + 1): \(token)")
         }
         checkLife(process, token)
-        if !server.grants[Int(named: token.value)].wasStored, !isExcused(process, token) {
-            fail(.persistence, "p\(process + 1): \(token.traceText) is nowhere but in memory")
+        let isExcused = processes[process].notes.excused.map { excused in
+            excused.session == token.session
+                && (excused.generation >= token.generation || excused.accessToken == token.value)
+        }
+        if !server.grants[Int(named: token.value)].wasStored, isExcused != true {
+            fail(.persistence, "p\(process + 1): \(token) is nowhere but in memory")
         }
     }
 
@@ -54,13 +55,7 @@ extension World {
             processes[process].current?.bundle.refreshToken != nil
         else { return }
         let end = server.grants[grant].issuedAt + lifetime
-        if now > end { fail(.life, "p\(process + 1): \(token.traceText) \(now - end) ms after its end") }
-    }
-
-    private func isExcused(_ process: Int, _ token: SessionToken) -> Bool {
-        guard let excused = processes[process].notes.excused else { return false }
-        return excused.session == token.session
-            && (excused.generation >= token.generation || excused.accessToken == token.value)
+        if now > end { fail(.life, "p\(process + 1): \(token) \(now - end) ms after its end") }
     }
 
     // MARK: Kinds of responses

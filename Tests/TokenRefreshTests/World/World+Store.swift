@@ -11,6 +11,7 @@ extension World {
         case .release(let id):
             release(id, of: process)
             processes[process].jobs.remove(at: index)
+            checkWork(process)
         case .read(let purpose): read(purpose, index, of: process, &draws)
         case .write(let version, let content): write(version, content, index, of: process, &draws)
         case .lease: break
@@ -27,7 +28,7 @@ extension World {
         case .read(let purpose):
             if !isOfJournal { job.found = .failure(error) }
             job.event = reading(purpose, of: job, process, &draws)
-        case .lease(let id): job.event = .leaseFailed(id, error)
+        case .lease(let id): job.event = .lease(.failed(id, error))
         case .write where isOfJournal: journal.hasMissed = true
         case .write(let version, _):
             job.outcome = nil
@@ -36,7 +37,6 @@ extension World {
         processes[process].jobs[index] = job
     }
 
-    /// Reports the result of a job to its process.
     mutating func report(_ index: Int, to process: Int) {
         let job = processes[process].jobs.remove(at: index)
         guard let event = job.event else { return }
@@ -45,21 +45,17 @@ extension World {
         send(process, event)
     }
 
-    /// Notifies a process that the store may have changed.
     mutating func storeChanged(_ process: Int) {
         processes[process].hasReport = false
         send(process, .storeChanged)
     }
 
-    /// The condition of the store as a process sees it.
     func condition(for process: Int) -> DeviceStore.Condition {
         store.condition(for: processes[process].storeCondition)
     }
 
     /// What a read of the store shows a process.
-    func content(for purpose: ReadPurpose, _ process: Int, _ draws: inout RandomDraws)
-        -> Result<StoredSession, TokenStoreError>
-    {
+    func content(for purpose: ReadPurpose, _ process: Int, _ draws: inout RandomDraws) -> StoreResult {
         let perspective = perspective(of: process)
         var result = store.read(in: condition(for: process)).map { perspective?.view($0) ?? $0 }
         // What a write does is decided by what the store holds then.
@@ -105,7 +101,6 @@ extension World {
         server.noteUnguarded(process)
     }
 
-    /// Whether a process can get the lease now.
     var isLeaseFree: Bool { store.lease.map(isExpired) ?? true || store.fault == .leaseIsNotExclusive }
 
     mutating func giveLease(for index: Int, to process: Int) {
@@ -116,7 +111,7 @@ extension World {
         let name = plan.leasesHaveNames ? "\(store.leaseNumber)" : nil
         processes[process].leases.append(.init(attempt: id, name: name))
         processes[process].released = store.released
-        processes[process].jobs[index].event = .leased(id, identity: name)
+        processes[process].jobs[index].event = .lease(.taken(id, identity: name))
     }
 
     mutating func noteExpiry(of lease: DeviceStore.Lease) {
@@ -127,14 +122,13 @@ extension World {
 
     // MARK: Writes
 
-    /// Writes to the store, and notes what that means.
     mutating func store(_ content: StoreContent, of process: Int, _ draws: inout RandomDraws) -> WriteOutcome {
         let old = store.content
         let perspective = perspective(of: process)
         if let perspective { store.content = perspective.view(store.content) }
         let (outcome, new) = store.write(content, isShared: isShared, in: condition(for: process))
         if let perspective { store.content = perspective.unview(store.content) }
-        if isTraced { note("store: p\(process + 1) writes, \(outcome); it holds \(store.content.traceText)") }
+        if isTraced { note("store: p\(process + 1) writes, \(outcome); it holds \(store.content)") }
         if new != nil, let lost = old.bundle, lost.session != content.session { server[lost.session].isRetired = true }
         if case .active(let bundle)? = new {
             if isShared { checkOrder(process, bundle, over: old) }
@@ -155,7 +149,7 @@ extension World {
         if new != nil { reportChange(&draws) }
         // As when a connection breaks during the commit.
         let isMisreported = new != nil && !isDraining && draws.chance(plan.rates.misreports)
-        return isMisreported ? .failed(.simulated) : outcome
+        return isMisreported ? .failed(.locked) : outcome
     }
 
     /// Store or journal report a change to the processes, as far as the report is not lost.
@@ -168,9 +162,8 @@ extension World {
 
     /// A bundle has been written.
     private mutating func landed(_ bundle: TokenBundle, _ process: Int) {
-        vanished.remove(bundle.session)
         let family = server[bundle.session]
-        if family.isRetired { fail(.revival, "p\(process + 1) stores \(bundle.traceText)") }
+        if family.isRetired { fail(.revival, "p\(process + 1) stores \(bundle)") }
         if let failure = bundle.refreshIntent?.failure, let token = bundle.refreshToken, wallOffset == 0 {
             let start = Int((failure.date.timeIntervalSince(Self.epoch) * 1_000).rounded()) + 1_000
             // A process that holds the lease may have recorded its intent before one without it stores a failure.
@@ -189,8 +182,4 @@ extension World {
         let token = bundle.accessToken
         if token.fitsHeaderField { server.grants[Int(named: token)].wasStored = true }
     }
-}
-
-extension WriteOutcome {
-    var isFailure: Bool { if case .failed = self { true } else { false } }
 }

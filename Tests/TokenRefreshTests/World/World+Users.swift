@@ -6,31 +6,34 @@ import AuthInterface
 extension World {
     /// A request gets its token, or waits for one.
     mutating func sendRequest(_ process: Int, endpoint: Int) {
-        var request = DeviceProcess.Request(waiter: newWaiter(process), kind: .token, since: now)
-        request.endpoint = endpoint
         let session = processes[process].current?.bundle.session
-        if let token = processes[process].machine.value.readyToken(at: instant.uptime) {
-            request.phase = .carrying(token)
-            request.session = token.session
-            processes[process].requests.append(request)
-            if isTraced { note("p\(process + 1) #\(request.waiter) has \(token.traceText) at once") }
-            checkToken(process, token, from: session)
-        } else {
-            request.session = session
-            processes[process].requests.append(request)
-            send(process, .requested(.token, WaiterID(number: request.waiter)))
+        let waiter = add(.token, process, of: session)
+        let index = processes[process].requests.count - 1
+        processes[process].requests[index].endpoint = endpoint
+        guard let token = processes[process].machine.value.readyToken(at: instant.uptime) else {
+            return send(process, .requested(.token, waiter))
         }
+        processes[process].requests[index].phase = .carrying(token)
+        processes[process].requests[index].session = token.session
+        if isTraced { note("p\(process + 1) #\(waiter.number) has \(token) at once") }
+        checkToken(process, token, from: session)
+    }
+
+    /// Adds a request that waits.
+    private mutating func add(
+        _ kind: DeviceProcess.Request.Kind, _ process: Int, of session: SessionID? = nil
+    ) -> WaiterID {
+        let waiter = newWaiter(process)
+        processes[process].requests.append(.init(waiter: waiter, kind: kind, since: now, session: session))
+        return WaiterID(number: waiter)
     }
 
     /// Sends a request for something other than a token.
     mutating func ask(_ process: Int, for wanted: CallerRequest, _ kind: DeviceProcess.Request.Kind) {
         if case .refresh = kind { processes[process].retryAt = nil }
-        let request = DeviceProcess.Request(waiter: newWaiter(process), kind: kind, since: now)
-        processes[process].requests.append(request)
-        send(process, .requested(wanted, WaiterID(number: request.waiter)))
+        send(process, .requested(wanted, add(kind, process)))
     }
 
-    /// The resource server refuses the token of a request.
     mutating func refuse(request index: Int, of process: Int) {
         guard case .carrying(let token) = processes[process].requests[index].phase else { return }
         processes[process].requests[index].phase = .refused(token)
@@ -53,7 +56,6 @@ extension World {
         }
     }
 
-    /// A refused request requests a replacement of its token.
     mutating func askAgain(_ process: Int, _ index: Int, with refusal: TokenRefusal) {
         let waiter = newWaiter(process)
         processes[process].requests[index].waiter = waiter
@@ -78,7 +80,8 @@ extension World {
         let grant = server.signIn(user, at: now)
         let session = server.session(server.grants[grant].family)
         noteRevocable(process, processes[process].current?.bundle.session)
-        let waiter = receive(grant, process)
+        let waiter = add(.signIn, process)
+        processes[process].notes.received = (grant, now)
         processes[process].notes.excused = nil
         // A caller that waits for the state gets it when the sign-in is stored.
         for index in processes[process].requests.indices
@@ -87,14 +90,6 @@ extension World {
         }
         let tokens = TokenRefreshResult(grant: grant, of: server, serverDate: serverDate)
         send(process, .signIn(tokens, session, waiter))
-    }
-
-    /// The user of a process has signed in or stepped up, and waits until the tokens are stored.
-    private mutating func receive(_ grant: Int, _ process: Int) -> WaiterID {
-        let request = DeviceProcess.Request(waiter: newWaiter(process), kind: .signIn, since: now)
-        processes[process].requests.append(request)
-        processes[process].notes.received = (grant, now)
-        return WaiterID(number: request.waiter)
     }
 
     /// Whether the user of a session can step up: the session is known to be the user's, and does not end now.
@@ -112,7 +107,8 @@ extension World {
     mutating func stepUp(_ process: Int) {
         guard let session = processes[process].current?.bundle.session else { return }
         let grant = server.stepUp(Int(named: session.rawValue), at: now)
-        let waiter = receive(grant, process)
+        let waiter = add(.signIn, process)
+        processes[process].notes.received = (grant, now)
         var tokens = TokenRefreshResult(grant: grant, of: server, serverDate: serverDate)
         tokens.refreshToken = "r\(grant)"
         send(process, .stepUp(tokens, session, waiter))
@@ -121,18 +117,16 @@ extension World {
     mutating func signOut(_ process: Int, as reason: SignOutReason, isBlind: Bool) {
         moveTime(to: now + Self.actPause)
         if !isBlind, processes[process].published == .unknown { readOrder(process) }
-        var request = DeviceProcess.Request(waiter: newWaiter(process), kind: .signOut, since: now)
         let session = processes[process].current?.bundle.session
-        request.session = session
         noteRevocable(process, session)
-        processes[process].requests.append(request)
+        let waiter = add(.signOut, process, of: session)
         if let session {
             processes[process].notes.signedOut.insert(session)
             // The end of a sign-in that was not stored yet is not published.
             processes[process].notes.endedAt = server.families.count
             server[session].isLoggedOut = true
         }
-        send(process, .signOut(reason, WaiterID(number: request.waiter)))
+        send(process, .signOut(reason, waiter))
         guard case .tombstone(_, _, let scope)? = processes[process].machine.value.unsavedContent else { return }
         for family in server.families(upTo: scope.ordinal) { server.families[family].isLoggedOut = true }
     }
@@ -152,7 +146,5 @@ extension World {
     }
 
     /// The store has failed, or took too long: what waits for it may be used.
-    mutating func excuse(_ process: Int) {
-        processes[process].notes.excused = processes[process].newest
-    }
+    mutating func excuse(_ process: Int) { processes[process].notes.excused = processes[process].newest }
 }

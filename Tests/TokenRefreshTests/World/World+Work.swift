@@ -8,13 +8,11 @@ extension World {
     /// The lifetime that a client can believe, in milliseconds.
     var saidLifetime: Int? { plan.server.saysLifetime ? plan.server.lifetime : nil }
 
-    /// The response to a call arrives.
     mutating func respond(_ index: Int, _ draws: inout RandomDraws) {
         switch calls[index].phase {
         case .made, .sent: break
         case .responded(.rejected): deliver(.failure(.rejected), to: index)
         case .responded(.issued(let grant)): issue(grant, to: index, &draws)
-        case .responded(.failed(let status)): deliver(.failure(.init(.unavailable, status: status)), to: index)
         }
     }
 
@@ -31,13 +29,10 @@ extension World {
 
     /// Notes a law that is broken where the tokens of another user are used, stored or revoked.
     mutating func checkSubject(_ bundle: TokenBundle?, _ process: Int, _ what: String) {
-        guard let bundle, bundle.accessToken == Self.cachedToken || bundle.refreshToken == Self.cachedToken else {
-            return
-        }
+        guard let bundle, [bundle.accessToken, bundle.refreshToken].contains(Self.cachedToken) else { return }
         fail(.subject, "p\(process + 1) \(what) the tokens of another user in \(bundle.session.rawValue)")
     }
 
-    /// A call ends without its response.
     mutating func end(_ index: Int) {
         let call = calls[index]
         if call.phase == .made { return endUnmade(index, because: "no connection") }
@@ -51,14 +46,11 @@ extension World {
         deliver(.failure(.unavailable), to: index)
     }
 
-    /// The server, or a gateway before it, fails: before the refresh, or after it.
-    mutating func fail(call index: Int) {
-        let isSent = calls[index].phase == .sent
-        if !isSent { server.noteFate(.lost, of: calls[index]) }
-        calls[index].phase = .responded(.failed(status: isSent ? 503 : 502))
+    mutating func refuse(call index: Int, _ error: TokenRefreshError) {
+        if calls[index].phase != .sent { server.noteFate(.lost, of: calls[index]) }
+        deliver(.failure(error), to: index)
     }
 
-    /// The authorization server processes a call.
     mutating func serve(_ index: Int) {
         let call = calls[index]
         checkReuse(call)
@@ -68,7 +60,7 @@ extension World {
             var exchange = AuthorizationServer.Exchange(call: call.number, process: call.process, since: call.since)
             exchange.isUnguarded = call.isUnguarded
             exchange.fate = call.isOrphan ? .crashed : call.isAbandoned ? .lost : .underWay
-            server.noteExchange(call.token, exchange)
+            if plan.server.rotates { server.grants[call.token].exchanges.append(exchange) }
         }
         if isTraced {
             note("server responds to p\(call.process + 1) for r\(call.token) \(call.key.prefix(4)): \(response)")
@@ -88,8 +80,7 @@ extension World {
         deliver(.success(tokens), to: index)
     }
 
-    /// A call ends.
-    mutating func deliver(_ result: Result<TokenRefreshResult, TokenRefreshError>, to index: Int) {
+    mutating func deliver(_ result: CallResult, to index: Int) {
         let call = calls.remove(at: index)
         guard !call.isOrphan else { return }
         let (session, process) = (call.base.session, call.process)
@@ -146,7 +137,8 @@ extension TokenRefreshResult {
             refreshToken: isSent ? "r\(server.grants[grant].refresh)" : nil,
             expiresIn: plan.saysLifetime ? plan.lifetime.map { .milliseconds($0) } : nil,
             serverDate: plan.saysDate ? serverDate : nil,
-            subject: plan.saysSubject ? AuthorizationServer.subject(of: server.user(of: grant)) : nil
+            subject: plan.saysSubject
+                ? AuthorizationServer.subject(of: server.families[server.grants[grant].family].user) : nil
         )
     }
 }

@@ -25,8 +25,6 @@ struct World {
     var journal = DeviceJournal()
     /// The sessions that a sign-out, or a sign-in over them, has ended: the journal has noted it, or the store has it.
     var ended: Set<SessionID> = []
-    /// The sessions whose tokens, or whose end, the store has lost.
-    var vanished: Set<SessionID> = []
     var processes: [DeviceProcess] = []
     var calls: [Call] = []
     /// The idempotency keys of the grants whose calls have returned nothing yet.
@@ -35,16 +33,13 @@ struct World {
     var firstCalls: [String: Int] = [:]
     /// Until when no process may call with a refresh token, as the store has said.
     var pauses: [Int: Int] = [:]
-    /// Whether the resource server refuses every request.
     var refusesEverything = false
-    /// What the authorization server does to every call.
     var isServerDown = false
     var isDraining = false
     var waiters = 0
     var madeCalls = 0
     var starts: UInt64 = 0
-    /// The broken law that ends the world.
-    var violation: Violation?
+    var violation: Law?
     var trace: [String]?
 
     init(plan: WorldPlan, fault: World.Fault? = nil, isTraced: Bool = false) {
@@ -96,16 +91,15 @@ struct World {
     /// Notes a broken law, where it is stated for this world.
     mutating func fail(_ law: Law, _ what: String) {
         guard violation == nil, plan.traits.isDisjoint(with: law.exceptions) else { return }
-        violation = Violation(law: law, what: what)
+        violation = law
         if isTraced { note("BROKEN \(law.rawValue): \(what)") }
     }
 
-    /// Whether the world's events are written down.
     var isTraced: Bool { trace != nil }
 
-    mutating func note(_ traceText: String) {
+    mutating func note(_ text: String) {
         let second = "\(now / 1_000)." + "\(1_000 + now % 1_000)".dropFirst()
-        trace?.append("\(second)  \(traceText)")
+        trace?.append("\(second)  \(text)")
     }
 
     /// What the world is like, and its events, if they were written down.
@@ -118,23 +112,17 @@ struct World {
 
     mutating func moveTime(to instant: Int) { now = max(now, instant) }
 
-    /// The time on the clocks of the device.
     var instant: Instant {
         let date = Self.epoch + wallOffset + TimeInterval(now - 1_000) / 1_000
         return Instant(uptime: .milliseconds(now), date: date)
     }
 
-    /// The time on the server's clock.
-    var serverDate: Date {
-        Self.epoch + plan.server.skew + TimeInterval(now - 1_000) / 1_000
-    }
+    var serverDate: Date { Self.epoch + plan.server.skew + TimeInterval(now - 1_000) / 1_000 }
 
-    /// When the next timer of a running process is due.
     var nextTimer: Int? { processes.lazy.filter(\.runs).flatMap(\.timers).map(\.at).min() }
 
     // MARK: The machine
 
-    /// Sends an event to a process's machine, and runs its actions.
     mutating func send(_ process: Int, _ event: RefreshEvent) {
         guard processes[process].runs else { return }
         // No lease is lost before the process has it.
@@ -143,12 +131,11 @@ struct World {
         checkWork(process)
     }
 
-    /// Tells a process of the leases that it has lost.
     mutating func noticeLosses(_ process: Int) {
         for lost in lostLeases(of: process) {
             withdrawCalls(of: process)
             processes[process].knownLoss = lost
-            handle(.leaseLost(lost), process)
+            handle(.lease(.lost(lost)), process)
         }
     }
 

@@ -4,9 +4,7 @@ import Foundation
 
 @testable import TokenRefresh
 
-/// What a world is like from its beginning to its end. It follows from one seed, or from what is explored.
-///
-/// A class, which the worlds of an exploration share.
+/// What a world is like. It follows from one seed, or from what is explored, whose worlds share it.
 final class WorldPlan: Sendable {
     /// What keeps the processes of a shared store apart.
     enum Lease: Sendable {
@@ -38,17 +36,14 @@ final class WorldPlan: Sendable {
         var takesRevocations = true
         /// How often a refresh brings an access token that no header field can carry, in percent.
         var unusableTokens = 0
-        /// Whether a sign-in comes with a refresh token at all.
         var givesRefreshTokens = true
         /// Whether the server repeats its result for the same idempotency key (rule 6).
         var honoursKeys = false
         /// Whether a revocation leaves the other sessions of the user alone.
         var revokesAlone = false
-        /// Whether one endpoint refuses every token.
         var hasBrokenEndpoint = false
         /// How often a gateway responds to a refresh in place of the server, with a bare 401, in percent.
         var ambiguousResponses = 0
-        /// Whether a response says whose tokens it has.
         var saysSubject = true
         /// How often a cache responds to a refresh in place of the server, with the tokens of another user, in percent.
         var cachedResponses = 0
@@ -61,7 +56,6 @@ final class WorldPlan: Sendable {
         var crashes = 0
         var clockJumps = 0
         var userMoves = 0
-        /// The system suspends processes.
         var suspensions = 0
         /// The connection of a lease is cut, where it has one.
         var cuts = 0
@@ -81,7 +75,6 @@ final class WorldPlan: Sendable {
         static let damage = Traits(rawValue: 1)
         /// Users step up: a session has a second line of tokens.
         static let stepUps = Traits(rawValue: 2)
-        /// The wall clock of the device is set.
         static let setClocks = Traits(rawValue: 4)
     }
 
@@ -96,7 +89,6 @@ final class WorldPlan: Sendable {
     let length: Int
     /// Whether a process knows at once that its claim to the lease has expired.
     let noticesLosses: Bool
-    /// Whether the processes share a journal (G30).
     let hasJournal: Bool
     /// Whether a lease has a name, which an intent under it carries.
     let leasesHaveNames: Bool
@@ -222,28 +214,18 @@ final class WorldPlan: Sendable {
     }
 }
 
-/// The source of every choice of a world.
-///
-/// A world draws one number for each step, and all random choices of that step follow from it.
+/// The source of every choice of a world, which draws one number for each step.
 struct RandomDraws {
     private var generator: SplitMix64
 
-    init(_ seed: UInt64) {
-        generator = SplitMix64(seed: seed)
-    }
+    init(_ seed: UInt64) { generator = SplitMix64(seed: seed) }
 
     mutating func next() -> UInt64 { generator.next() }
 
     /// A number from 0 up to, and not including, `count`.
-    mutating func pick(_ count: Int) -> Int {
-        Int(truncatingIfNeeded: generator.next() >> 33) % count
-    }
+    mutating func pick(_ count: Int) -> Int { Int(truncatingIfNeeded: generator.next() >> 33) % count }
 
-    mutating func chance(_ percent: Int) -> Bool {
-        pick(100) < percent
-    }
+    mutating func chance(_ percent: Int) -> Bool { pick(100) < percent }
 
-    mutating func of<Choice>(_ choices: [Choice]) -> Choice {
-        choices[pick(choices.count)]
-    }
+    mutating func of<Choice>(_ choices: [Choice]) -> Choice { choices[pick(choices.count)] }
 }
