@@ -128,8 +128,8 @@ final class LoopbackListener: Sendable {
         if connections.count > Self.maximumConnections { close(connections.removeFirst().descriptor) }
     }
 
-    /// Reads what has arrived. Returns the first line once it is complete, and takes its connection out. A connection is
-    /// closed at its end, or if the line is too long.
+    /// Reads what has arrived. Returns the first line once it is complete, and takes its connection out. A connection
+    /// is closed at its end, or if the line is too long.
     private func readLine(_ connection: Int32, _ connections: inout [Connection]) -> String? {
         guard let index = connections.firstIndex(where: { $0.descriptor == connection }) else { return nil }
         var bytes = [UInt8](repeating: 0, count: 4_096)

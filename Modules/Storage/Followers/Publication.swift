@@ -74,8 +74,8 @@ struct KnownExpiry: Sendable {
 
     /// `nil`: the bundle has no expiry, or one that is no date.
     ///
-    /// A token of known lifetime counts for that time from when it is first seen. Its dates are those of the device that
-    /// received it, whose clock may be hours from this one's (G29); followers judge them by the server's clock.
+    /// A token of known lifetime counts for that time from when it is first seen. Its dates are those of the device
+    /// that received it, whose clock may be hours from this one's (G29); followers judge them by the server's clock.
     init?(_ bundle: TokenBundle, _ clock: any TimeSource) {
         guard let left = bundle.lifetime ?? bundle.timeLeft(at: clock.date) else { return nil }
         self.bundle = bundle.withoutRefreshToken

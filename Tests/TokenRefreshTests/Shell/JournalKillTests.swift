@@ -14,8 +14,8 @@ import Testing
 
     typealias Row = (act: Act, shared: [String], own: [String])
 
-    /// The tokens that remain after each point, or the reason of the end. After the removal, a store of one process does
-    /// not say that a session was there. A rejection in a shared store is not noted (G13), and a step-up ends nothing.
+    /// The tokens that remain after each point, or the reason of the end. After the removal, a store of one process
+    /// does not say that a session was there. A shared store's rejection is not noted (G13); a step-up ends nothing.
     static let table: [Row] = [
         (.signIn, shared: ["byUser", "bob1 g0", "bob1 g0"], own: ["byUser", "bob1 g0", "bob1 g0"]),
         (.signOut, shared: ["byUser", "byUser", "byUser"], own: ["byUser", "byUser", "never"]),
