@@ -29,7 +29,7 @@ import Testing
 
     /// A process that takes longer has hung. Its rule has a shorter limit: a rule that should be broken may never end.
     private static let timeLimit: Duration = .seconds(900)
-    private static let (ruleLimit, brokenRuleLimit) = (600, 60)
+    private static let (ruleLimit, brokenRuleLimit) = (600, 15)
 
     /// Some rules end the process. Its backtrace would take longer than all the rules.
     private static let environment = ProcessInfo.processInfo.environment
