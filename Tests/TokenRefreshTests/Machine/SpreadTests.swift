@@ -33,7 +33,7 @@ import Testing
     @Test func `G33: the share is that of session and generation, in every process and every version`() {
         let time = Duration.seconds(65_536) / 7 * 8
         func share(_ session: String, _ generation: Int) -> Int {
-            Int((RefreshSpread(of: .stored(session, generation)).delay(within: time) / .seconds(1)).rounded())
+            Int((TokenBundle.stored(session, generation).refreshDelay(within: time) / .seconds(1)).rounded())
         }
         #expect(share("ada", 0) == 16_086)
         #expect(share("ada", 1) == 25_441)
