@@ -325,3 +325,8 @@ struct MachineScript {
         }
     }
 }
+
+extension RefreshStateMachine {
+    /// The current token, if it needs no refresh (G18).
+    func readyToken(at uptime: Duration) -> SessionToken? { ready?.token(at: uptime) }
+}
