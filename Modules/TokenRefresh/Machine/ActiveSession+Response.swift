@@ -69,13 +69,10 @@ extension ActiveSession {
             return failAttempt(because: "the new access token is unusable", &context)
         }
         let attempt = attempt(of: id, &context)
-        let lifetime = context.lifetime(of: tokens, for: bundle.session, sentAt: sent)
-        context.reportMissingScope(of: tokens, after: bundle, bundle.session)
-        let new = bundle.renewed(by: tokens, lifetime: lifetime.duration, context.clock.serverClock, sent)
-        let validity = TokenValidity(received: new, lifetime, sent: sent.uptime, context.clock)
-        let renewal = Renewal(bundle: new, validity: validity, problem: tokens.accessTokenProblem)
-        let version = context.write(.bundle(new, over: persistence.predecessor()))
-        phase = .refreshing(attempt, .storing(renewal, version: version))
+        let new = context.receive(
+            tokens, of: bundle.session, bundle.ordinal, after: bundle, asked: bundle.scope, sentAt: sent)
+        let version = context.write(.bundle(new.bundle, over: persistence.predecessor()))
+        phase = .refreshing(attempt, .storing(new, version: version))
         // The write replaces that of a mark, if one waits.
         if let call = calls.call, call.progress == .abandoned { abandonCall(call.id, &context) }
     }

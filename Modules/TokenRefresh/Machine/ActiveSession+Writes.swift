@@ -79,7 +79,7 @@ extension ActiveSession {
     }
 
     /// The store holds content of another process that a refresh must not replace (rule 3).
-    mutating func superseded(by found: StoredSession, storing new: Renewal?, _ context: inout Context) {
+    mutating func superseded(by found: StoredSession, storing new: NewTokens?, _ context: inout Context) {
         switch relation(of: found) {
         case .ended(let tombstone):
             context.conclude(.ends(tombstone.reason, revoking: newestBundle, inStore: true))
@@ -103,10 +103,10 @@ extension ActiveSession {
     // MARK: The end of an attempt
 
     /// The new tokens are in use from here on.
-    mutating func commit(_ new: Renewal, isStored: Bool, _ context: inout Context) {
+    mutating func commit(_ new: NewTokens, isStored: Bool, _ context: inout Context) {
         let isFirstUnusable = bundle.accessToken.fitsHeaderField
         persistence.renewed(isStored: isStored)
-        window.renew(new.bundle, new.validity, at: context.now.date)
+        window.renew(new, at: context.now.date)
         if isStored { window.see(bundle, at: context.uptime) }
         pacing.renewed()
         context.emit(.report(.refreshed(session: bundle.session, generation: bundle.generation)))

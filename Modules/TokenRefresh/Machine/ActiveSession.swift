@@ -38,15 +38,7 @@ struct ActiveSession: Hashable, Sendable {
         /// The store holds nothing newer, and the end of the session is being stored (G13).
         case ending(SignOutReason, version: Int)
         /// The new tokens are being stored (G11).
-        case storing(Renewal, version: Int)
-    }
-
-    /// New tokens that are being stored.
-    struct Renewal: Hashable, Sendable {
-        let bundle: TokenBundle
-        let validity: TokenValidity
-        /// Why the access token cannot be used, as the handler says.
-        var problem: String?
+        case storing(NewTokens, version: Int)
     }
 
     var window: AccessTokenWindow
@@ -61,8 +53,8 @@ struct ActiveSession: Hashable, Sendable {
     var leaseHolder: LeaseHolder?
 
     /// A session that was signed in here. `ends`: up to which ordinal it ends others. `version`: that of its write.
-    init(signedIn bundle: TokenBundle, _ validity: TokenValidity, ends: SessionOrdinal?, version: Int) {
-        window = AccessTokenWindow(signedIn: bundle, validity)
+    init(signedIn tokens: NewTokens, ends: SessionOrdinal?, version: Int) {
+        window = AccessTokenWindow(tokens.bundle, tokens.validity)
         persistence = Persistence(ending: ends)
         phase = .activating(version: version)
     }

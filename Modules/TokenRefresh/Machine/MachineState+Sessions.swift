@@ -8,13 +8,9 @@ extension MachineState {
         let old = active
         failWaiters()
         let (ordinal, ends) = context.order.begin(at: context.now.date)
-        let lifetime = context.lifetime(of: tokens, for: id, sentAt: context.now)
-        context.reportMissingScope(of: tokens, after: nil, id)
-        let bundle = TokenBundle(
-            tokens, session: id, ordinal, lifetime: lifetime.duration, context.clock.serverClock, context.now)
-        let validity = TokenValidity(received: bundle, lifetime, context.clock)
-        let version = context.write(.bundle(bundle, over: .lower(ends: ends)))
-        session = .signedIn(Placed(ActiveSession(signedIn: bundle, validity, ends: ends, version: version)))
+        let new = context.receive(tokens, of: id, ordinal)
+        let version = context.write(.bundle(new.bundle, over: .lower(ends: ends)))
+        session = .signedIn(Placed(ActiveSession(signedIn: new, ends: ends, version: version)))
         context.letWait(waiter, isSignIn: true)
         if let old {
             revokeOnceWritten(old.value.newestBundle)
@@ -225,6 +221,8 @@ extension MachineState {
             let new = context.settings.needsRefreshToken ? tokens.refreshToken : tokens.accessToken, !new.isEmpty,
             new != base.refreshToken
         else { return }
-        revokeOnceWritten(base.renewed(by: tokens, lifetime: nil, context.clock.serverClock, context.now))
+        let (clock, now) = (context.clock.serverClock, context.now)
+        revokeOnceWritten(
+            TokenBundle(tokens, session: base.session, base.ordinal, after: base, lifetime: nil, clock, now))
     }
 }
