@@ -159,19 +159,18 @@ extension MachineState {
     }
 
     private mutating func giveUp(_ subject: Revocations.Subject, isToWait: Bool) {
-        if isToWait { revocations.add(subject, after: context.store.version) } else { giveUp(subject) }
+        revocations.add(subject, after: isToWait ? context.store.version : 0)
+        revokeWritten(upTo: 0)
     }
 
     /// `found`: the tokens that the write has found in the store, and left there.
-    private mutating func giveUp(_ subject: Revocations.Subject, beside found: TokenBundle? = nil) {
-        switch subject {
-        case .tokens(let bundle): revoke(bundle, beside: found)
-        case .key(let binding): releaseKey(binding, unlessOf: found)
-        }
-    }
-
     mutating func revokeWritten(upTo version: Int, beside found: TokenBundle? = nil) {
-        for subject in revocations.due(upTo: version) { giveUp(subject, beside: found) }
+        for subject in revocations.due(upTo: version) {
+            switch subject {
+            case .tokens(let bundle): revoke(bundle, beside: found)
+            case .key(let binding): releaseKey(binding, unlessOf: found)
+            }
+        }
     }
 
     /// G9: revokes tokens that are not used any more. Beside another session, of this process or `found` in the store,
