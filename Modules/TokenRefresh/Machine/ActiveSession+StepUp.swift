@@ -16,7 +16,7 @@ extension ActiveSession {
     mutating func stepUp(_ tokens: TokenRefreshResult, _ context: inout Context) {
         let former = newestBundle
         let new = context.receive(tokens, of: former.session, former.ordinal, after: former, asked: bundle.scope)
-        calls.startOver()
+        calls.startOver(after: nil, context.clock)
         leaveCall(&context)
         // The attempt under way is over. Its callers wait for the new tokens; those that wanted a refresh have it.
         stopDeadlines(&context)

@@ -107,13 +107,6 @@ struct Context: Hashable, Sendable {
         emit(.stopTimer(.storeRetry))
     }
 
-    /// Reads the store for an attempt. A read of an earlier attempt that has not ended ends first.
-    mutating func readStore(for id: AttemptID) {
-        guard !isReadingForAttempt else { return }
-        isReadingForAttempt = true
-        emit(.read(.attempt(id)))
-    }
-
     // MARK: The limits of a call
 
     /// Whether a call is under way, of this session or of an earlier one, that was not abandoned.
