@@ -95,10 +95,10 @@ struct MachineScript {
 
     /// The token of a generation, as the machine returns it now.
     func token(_ generation: Int, of user: String = "ada") -> SessionToken {
-        if let ready = machine.readyToken(at: uptime), ready.generation == generation, ready.session.rawValue == user {
+        let session = SessionID(rawValue: user)
+        if let ready = machine.ready?.token(at: uptime), ready.generation == generation, ready.session == session {
             return ready
         }
-        let session = SessionID(rawValue: user)
         return SessionToken(value: "access-\(user)-\(generation)", session: session, generation: generation)
     }
 
@@ -324,9 +324,4 @@ struct MachineScript {
         default: break
         }
     }
-}
-
-extension RefreshStateMachine {
-    /// The current token, if it needs no refresh (G18).
-    func readyToken(at uptime: Duration) -> SessionToken? { ready?.token(at: uptime) }
 }

@@ -64,8 +64,8 @@ import Testing
     @Test func `G33: right after a wake no refresh starts in the background, and the token is used`() {
         var script = woken()
         #expect(script.ask(1) == ["1: ada g0"])
-        #expect(script.machine.readyToken(at: script.uptime + .milliseconds(9_999)) != nil, "no event is needed")
-        #expect(script.machine.readyToken(at: script.uptime + .seconds(10)) == nil)
+        #expect(script.machine.ready?.token(at: script.uptime + .milliseconds(9_999)) != nil, "no event is needed")
+        #expect(script.machine.ready?.token(at: script.uptime + .seconds(10)) == nil)
         #expect(script.ask(2, after: .milliseconds(9_999)) == ["2: ada g0"])
         #expect(script.ask(3, after: .milliseconds(1)) == ["3: ada g0", "call g0"])
     }
