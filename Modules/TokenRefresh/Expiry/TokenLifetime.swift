@@ -35,13 +35,6 @@ struct TokenLifetime {
 }
 
 extension TokenBundle {
-    /// The next bundle of the session.
-    func renewed(
-        by result: TokenRefreshResult, lifetime: Duration?, _ clock: ServerClock, _ now: Instant
-    ) -> TokenBundle {
-        TokenBundle(result, session: session, ordinal, after: self, lifetime: lifetime, clock, now)
-    }
-
     /// The first bundle of a session, or the one after an `old` one. Without a new refresh token in the response the
     /// old one stays.
     init(

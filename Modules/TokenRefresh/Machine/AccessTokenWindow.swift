@@ -16,7 +16,7 @@ struct AccessTokenWindow: Hashable, Sendable {
     private(set) var sighting: StoreSighting?
     private(set) var lastRefresh: Date?
 
-    init(signedIn bundle: TokenBundle, _ validity: TokenValidity) {
+    init(_ bundle: TokenBundle, _ validity: TokenValidity) {
         self.bundle = bundle
         shared = bundle.token
         self.validity = validity
@@ -24,16 +24,21 @@ struct AccessTokenWindow: Hashable, Sendable {
 
     /// Tokens that the store holds. `earlier`: when it held the tokens before them.
     init(stored bundle: TokenBundle, after earlier: StoreSighting?, _ clock: MachineClock) {
-        self.init(signedIn: bundle.with(refreshIntent: nil), TokenValidity(stored: bundle, after: earlier, clock))
+        self.init(bundle.with(refreshIntent: nil), TokenValidity(stored: bundle, after: earlier, clock))
         see(bundle, at: clock.uptime)
     }
 
     // MARK: New tokens
 
-    mutating func renew(_ new: TokenBundle, _ validity: TokenValidity, at date: Date) {
-        bundle = new
-        self.validity = validity
+    private mutating func use(_ new: NewTokens) {
+        bundle = new.bundle
+        validity = new.validity
         sighting = nil
+    }
+
+    /// The tokens of a refresh.
+    mutating func renew(_ new: NewTokens, at date: Date) {
+        use(new)
         lastRefresh = date
     }
 
@@ -51,10 +56,8 @@ struct AccessTokenWindow: Hashable, Sendable {
     }
 
     /// The tokens of a step-up: what endpoints have refused says nothing of them.
-    mutating func stepUp(_ new: TokenBundle, _ validity: TokenValidity) {
-        bundle = new
-        self.validity = validity
-        sighting = nil
+    mutating func stepUp(_ new: NewTokens) {
+        use(new)
         loops = LoopBreaker()
     }
 
@@ -105,6 +108,14 @@ struct AccessTokenWindow: Hashable, Sendable {
             by: refusal.endpoint, isReplacement: isReplacement, isAdopted: validity.isAdopted, at: uptime,
             cooldown: clock.policy.refusalCooldown)
     }
+}
+
+/// Tokens that this process has just received.
+struct NewTokens: Hashable, Sendable {
+    let bundle: TokenBundle
+    let validity: TokenValidity
+    /// Why the access token cannot be used, as the handler says.
+    let problem: String?
 }
 
 /// How long an access token is valid, and how this process knows.

@@ -23,7 +23,10 @@ extension ActiveSession {
 
     mutating func read(_ id: AttemptID, after rejection: TokenRefreshError? = nil, _ context: inout Context) {
         phase = .refreshing(id, .reading(after: rejection, isStale: false))
-        context.readStore(for: id)
+        // A read of an earlier attempt that has not ended ends first.
+        guard !context.isReadingForAttempt else { return }
+        context.isReadingForAttempt = true
+        context.emit(.read(.attempt(id)))
     }
 
     /// A write has ended: a read under way may not show it.
@@ -104,22 +107,24 @@ extension ActiveSession {
 
     /// Another process has refreshed: no call is made if its access token is new and valid for long enough.
     private mutating func adopt(_ found: TokenBundle, _ id: AttemptID, ownerMayCall: Bool, _ context: inout Context) {
-        let old = adoptTokens(found, &context)
-        let isNew = old.accessToken != bundle.accessToken
+        let isNew = use(found, &context)
         switch window.urgency(at: context.uptime) {
-        case .none where isNew, .ahead where isNew: finishAdopting(after: old, &context)
+        case .none where isNew, .ahead where isNew: finishAdopting(isNew: isNew, &context)
         case .none, .ahead, .due, .expired: proceed(found, id, ownerMayCall: ownerMayCall, &context)
         }
     }
 
-    /// The tokens of another process are in use, in place of `old` ones.
-    mutating func finishAdopting(after old: TokenBundle, _ context: inout Context) {
-        context.emit(.report(.adopted(session: bundle.session, generation: bundle.generation)))
-        finishAttempt(isRenewed: bundle.accessToken != old.accessToken, &context)
+    mutating func adopt(_ found: TokenBundle, _ context: inout Context) {
+        finishAdopting(isNew: use(found, &context), &context)
     }
 
-    /// Uses the bundle of another process. Returns the tokens before.
-    mutating func adoptTokens(_ found: TokenBundle, _ context: inout Context) -> TokenBundle {
+    private mutating func finishAdopting(isNew: Bool, _ context: inout Context) {
+        context.emit(.report(.adopted(session: bundle.session, generation: bundle.generation)))
+        finishAttempt(isRenewed: isNew, &context)
+    }
+
+    /// Uses the bundle of another process. Returns whether its access token is new.
+    private mutating func use(_ found: TokenBundle, _ context: inout Context) -> Bool {
         context.check.storeMayHaveChanged()
         let old = bundle
         window.adopt(found, context.clock)
@@ -128,7 +133,7 @@ extension ActiveSession {
         if !persistence.formerBindings.isEmpty { persistence.leaveKey(old.binding, for: bundle) }
         calls.startOver(after: found.refreshIntent, context.clock)
         pacing.renewed()
-        return old
+        return bundle.accessToken != old.accessToken
     }
 
     /// The lease is held and nothing newer is stored: the call may be made, unless another one may be under way.
@@ -152,7 +157,7 @@ extension ActiveSession {
         }
         switch calls.permission(after: intent, ownerMayCall: ownerMayCall, context.clock) {
         case .now: record(over: stored, id, &context)
-        case .tolerated(let repetition): record(over: stored, repeating: repetition, id, &context)
+        case .tolerated(let first): record(over: stored, repeating: first, id, &context)
         case .later(let wait):
             leaseHolder = calls.rivalOwner
             let caller = leaseHolder?.description ?? "another process"
@@ -179,7 +184,7 @@ extension ActiveSession {
         // A call whose intent is marked has no lease: another process may have refreshed, or stepped up (G32).
         case .newer(let stored) where isIdle || calls.call?.mark == .stored,
             .outranked(let stored) where isIdle || calls.call?.mark == .stored:
-            finishAdopting(after: adoptTokens(stored, &context), &context)
+            adopt(stored, &context)
         // Rule 7: another process has tried to refresh these tokens.
         case .sameTokens(let stored) where canStart:
             window.see(stored, at: context.uptime)

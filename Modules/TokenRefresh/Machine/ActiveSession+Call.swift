@@ -5,20 +5,20 @@ extension ActiveSession {
     /// G27. The write of the intent shows that the store can be written before the refresh token is spent, also with
     /// tokens that could not be stored so far: after a kill now, the intent of an older bundle may recover them, and
     /// after one more call it cannot. A refresh token that is known not to be in the store is spent at once: no other
-    /// process, and no later start, can use it.
+    /// process, and no later start, can use it. `first`: the call that may be under way beside this one.
     mutating func record(
-        over stored: TokenBundle?, repeating repetition: Repetition? = nil, _ id: AttemptID,
-        _ context: inout Context
+        over stored: TokenBundle?, repeating first: Instant? = nil, _ id: AttemptID, _ context: inout Context
     ) {
         let key = calls.keyForCall(&context)
-        let since = repetition?.since ?? context.uptime
-        let intent = key.intent(at: repetition?.date ?? context.now.date, isAbandoned: repetition != nil, context)
+        let start = first ?? context.now
+        let intent = key.intent(at: start.date, isAbandoned: first != nil, context)
         let mustWait = persistence.isStored || mayBeStored(context.store)
         let recording = Call.Recording(
             intent: intent, replaced: stored?.refreshIntent ?? calls.earlierIntent(context),
-            version: write(intent, over: persistence.predecessor(stored), &context), since: since,
-            startBefore: lastStart(since: since, context.clock))
-        if mustWait { phase = .refreshing(id, .recording(recording)) } else { recorded(recording, id, &context) }
+            since: start.uptime, startBefore: lastStart(since: start.uptime, context.clock))
+        let version = write(intent, over: persistence.predecessor(stored), &context)
+        guard mustWait else { return recorded(recording, id, &context) }
+        phase = .refreshing(id, .writing(.intent(recording), version: version))
     }
 
     /// Returns the version.

@@ -12,15 +12,13 @@ extension ActiveSession {
             failAttempt(because: "no response within \(limit)", &context)
         case .leasing:
             failAttempt(because: waitReason(context.policy), &context)
-        case .reading, .recording:
-            if case .recording = stage { forgetIntent(&context) }
+        case .reading, .writing(.intent, _):
+            if case .writing = stage { forgetIntent(&context) }
             let reason = "no response from the store within \(limit)"
             let cause = TokenStoreError(.unavailable, reason: reason)
             failAttempt(because: reason, cause: cause, &context)
-        case .ending(let reason, _):
-            endFailed(reason, .noResponse(within: context.policy.deadline), &context)
-        case .storing(let renewal, _):
-            commit(renewal, isStored: false, &context)
+        case .writing(let write, _):
+            notWritten(write, .noResponse(within: context.policy.deadline), &context)
         }
     }
 
@@ -32,13 +30,11 @@ extension ActiveSession {
             + "continue it or end it"
     }
 
-    /// G8: the call has passed its second limit and is cancelled. Returns whether it is the session's.
-    mutating func callLimitPassed(_ id: AttemptID, _ context: inout Context) -> Bool {
-        guard let call = calls.call, call.id == id else { return false }
-        guard call.progress == .underWay else { return true }
+    /// G8: the call under way has passed its second limit, or is not needed any more.
+    mutating func cancelCall(_ context: inout Context) {
+        guard let call = calls.call, call.progress == .underWay else { return }
         calls.call?.progress = .cancelled
-        context.cancelCall(id)
-        return true
+        context.cancelCall(call.id)
     }
 
     /// G8: the call did not end when it was cancelled. Once its mark is stored, it counts as a lost response.
@@ -60,9 +56,9 @@ extension ActiveSession {
     mutating func endWithoutLease(_ reason: String, _ context: inout Context) {
         guard case .refreshing(_, let stage) = phase else { return }
         switch stage {
-        case .leasing, .calling, .ending, .storing: return
-        case .recording: forgetIntent(&context)
         case .reading: break
+        case .writing(.intent, _): forgetIntent(&context)
+        case .leasing, .calling, .writing: return
         }
         failAttempt(because: reason, &context)
     }

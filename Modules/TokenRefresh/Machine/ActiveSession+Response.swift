@@ -11,7 +11,7 @@ extension ActiveSession {
             return context.emit(.report(.responseDropped(session: base.session)))
         }
         switch (phase, result) {
-        case (.refreshing(_, .storing), _), (.activating, _):
+        case (.refreshing(_, .writing(.tokens, _)), _), (.activating, _):
             context.emit(.report(.responseDropped(session: base.session)))
         case (_, .success(let tokens)):
             received(tokens, id, &context)
@@ -61,21 +61,18 @@ extension ActiveSession {
     /// repeat that of an earlier call.
     private mutating func received(_ tokens: TokenRefreshResult, _ id: AttemptID, _ context: inout Context) {
         // The call of a replay is not needed any more. It keeps the lease until it has ended or is abandoned.
-        if let id = calls.call?.id { _ = callLimitPassed(id, &context) }
+        cancelCall(&context)
         let sent = context.clock.earlier(calls.firstCall?.uptime)
         let hasNewRefreshToken = tokens.refreshToken.map { !$0.isEmpty && $0 != bundle.refreshToken } ?? false
-        calls.startOver()
+        calls.startOver(after: nil, context.clock)
         guard tokens.accessToken.fitsHeaderField || hasNewRefreshToken else {
             return failAttempt(because: "the new access token is unusable", &context)
         }
         let attempt = attempt(of: id, &context)
-        let lifetime = context.lifetime(of: tokens, for: bundle.session, sentAt: sent)
-        context.reportMissingScope(of: tokens, after: bundle, bundle.session)
-        let new = bundle.renewed(by: tokens, lifetime: lifetime.duration, context.clock.serverClock, sent)
-        let validity = TokenValidity(received: new, lifetime, sent: sent.uptime, context.clock)
-        let renewal = Renewal(bundle: new, validity: validity, problem: tokens.accessTokenProblem)
-        let version = context.write(.bundle(new, over: persistence.predecessor()))
-        phase = .refreshing(attempt, .storing(renewal, version: version))
+        let new = context.receive(
+            tokens, of: bundle.session, bundle.ordinal, after: bundle, asked: bundle.scope, sentAt: sent)
+        let version = context.write(.bundle(new.bundle, over: persistence.predecessor()))
+        phase = .refreshing(attempt, .writing(.tokens(new), version: version))
         // The write replaces that of a mark, if one waits.
         if let call = calls.call, call.progress == .abandoned { abandonCall(call.id, &context) }
     }
@@ -94,7 +91,7 @@ extension ActiveSession {
     mutating func writeEnd(_ reason: SignOutReason, _ id: AttemptID, _ context: inout Context) {
         let scope = persistence.scope(ofRejected: bundle)
         let version = context.write(.tombstone(reason, at: context.now.date, of: scope))
-        phase = .refreshing(id, .ending(reason, version: version))
+        phase = .refreshing(id, .writing(.end(reason), version: version))
     }
 
     func ending(_ error: TokenRefreshError?, _ context: Context) -> SessionEnding {
@@ -103,15 +100,6 @@ extension ActiveSession {
             date: context.now.date, process: context.settings.owner.process)
         ending.challenge = error?.challenge
         return ending
-    }
-
-    /// The end of the session was written, or could not be.
-    mutating func endWritten(_ reason: SignOutReason, _ outcome: WriteOutcome, _ context: inout Context) {
-        switch outcome {
-        case .written: context.conclude(.ends(reason, revoking: nil, inStore: true))
-        case .failed(let error): endFailed(reason, error, &context)
-        case .superseded(let found): superseded(by: found, storing: nil, &context)
-        }
     }
 
     /// The end could not be written. Another process may have stored newer tokens, so a session in a shared store stays

@@ -14,11 +14,9 @@ extension ActiveSession {
 
     /// The tokens are used once they are stored (G11). What is known of the tokens before says nothing of them.
     mutating func stepUp(_ tokens: TokenRefreshResult, _ context: inout Context) {
-        let lifetime = context.lifetime(of: tokens, for: bundle.session, sentAt: context.now)
-        context.reportMissingScope(of: tokens, after: bundle, bundle.session)
         let former = newestBundle
-        let new = former.renewed(by: tokens, lifetime: lifetime.duration, context.clock.serverClock, context.now)
-        calls.startOver()
+        let new = context.receive(tokens, of: former.session, former.ordinal, after: former, asked: bundle.scope)
+        calls.startOver(after: nil, context.clock)
         leaveCall(&context)
         // The attempt under way is over. Its callers wait for the new tokens; those that wanted a refresh have it.
         stopDeadlines(&context)
@@ -27,7 +25,7 @@ extension ActiveSession {
         persistence.steppedUp()
         pacing.steppedUp()
         leaseHolder = nil
-        window.stepUp(new, TokenValidity(received: new, lifetime, context.clock))
+        window.stepUp(new)
         persistence.leaveKey(former.binding, for: bundle)
         activate(&context)
     }

@@ -3,7 +3,8 @@ import AuthInterface
 /// The end of a write, and of an attempt.
 extension ActiveSession {
     mutating func wrote(_ version: Int, _ content: StoreContent?, _ outcome: WriteOutcome, _ context: inout Context) {
-        if case .refreshing(_, .ending(let reason, version)) = phase { return endWritten(reason, outcome, &context) }
+        let awaited = awaitedWrite(version)
+        if let awaited, case .end = awaited.write { return ended(awaited.write, awaited.id, outcome, &context) }
         if let rejected = content?.rejection, rejected.bundle.session == bundle.session, case .written = outcome,
             !newestBundle.supersedes(rejected.bundle)
         {
@@ -13,18 +14,17 @@ extension ActiveSession {
         guard let content, content.bundle?.session == bundle.session else { return }
         note(content, outcome, &context)
         if let call = calls.call, call.mark == .writing(version: version) { return marked(call, outcome, &context) }
-        switch (phase, outcome) {
-        case (.refreshing(let id, .recording(let recording)), _) where recording.version == version:
-            intentWritten(recording, id, outcome, &context)
-        case (.refreshing(_, .storing(let renewal, version)), _):
-            switch outcome {
-            case .written: commit(renewal, isStored: true, &context)
-            case .failed: commit(renewal, isStored: false, &context)
-            case .superseded(let found): superseded(by: found, storing: renewal, &context)
-            }
-        case (_, .superseded(let found)): superseded(by: found, storing: nil, &context)
-        case (_, .written), (_, .failed): break
+        if let awaited {
+            ended(awaited.write, awaited.id, outcome, &context)
+        } else if case .superseded(let found) = outcome {
+            superseded(by: found, storing: nil, &context)
         }
+    }
+
+    /// The content that the attempt waits for, if it is that of a version.
+    private func awaitedWrite(_ version: Int) -> (write: AwaitedWrite, id: AttemptID)? {
+        guard case .refreshing(let id, .writing(let write, let awaited)) = phase, awaited == version else { return nil }
+        return (write, id)
     }
 
     /// What a write shows of the tokens in use.
@@ -40,46 +40,41 @@ extension ActiveSession {
         }
     }
 
-    /// The write of an intent has ended.
-    private mutating func intentWritten(
-        _ recording: Call.Recording, _ id: AttemptID, _ outcome: WriteOutcome, _ context: inout Context
+    private mutating func ended(
+        _ write: AwaitedWrite, _ id: AttemptID, _ outcome: WriteOutcome, _ context: inout Context
     ) {
-        switch outcome {
-        case .written: recorded(recording, id, &context)
-        case .failed(let error): intentNotWritten(error, &context)
-        case .superseded(.active(let found)) where found.session == bundle.session:
+        switch (write, outcome) {
+        case (.intent(let recording), .written): recorded(recording, id, &context)
+        case (.tokens(let new), .written): commit(new, isStored: true, &context)
+        case (.end(let reason), .written): context.conclude(.ends(reason, revoking: nil, inStore: true))
+        case (.intent, .superseded(.active(let found))) where found.session == bundle.session:
             // Whether the owner of another intent may be calling, only a read under the lease shows.
             context.forgetWrites()
             read(id, &context)
-        case .superseded(let found): superseded(by: found, storing: nil, &context)
+        case (.tokens(let new), .superseded(let found)): superseded(by: found, storing: new, &context)
+        case (_, .superseded(let found)): superseded(by: found, storing: nil, &context)
+        case (_, .failed(let error)): notWritten(write, error, &context)
         }
-    }
-
-    private mutating func intentNotWritten(_ error: TokenStoreError, _ context: inout Context) {
-        forgetIntent(&context)
-        failAttempt(because: "the store cannot be written", cause: error, &context)
     }
 
     /// The store is slow: it must not delay the application (G11). The write may still succeed.
     mutating func writeTookTooLong(_ version: Int, _ error: TokenStoreError, _ context: inout Context) {
-        switch phase {
-        case .refreshing(_, .storing(let renewal, version)): commit(renewal, isStored: false, &context)
-        case .refreshing(_, .ending(let reason, version)): endFailed(reason, error, &context)
-        case .refreshing(_, .recording(let recording)) where recording.version == version:
-            intentNotWritten(error, &context)
-        default: break
+        if let awaited = awaitedWrite(version) { notWritten(awaited.write, error, &context) }
+    }
+
+    /// The attempt waits no longer: the write has failed, or takes too long.
+    mutating func notWritten(_ write: AwaitedWrite, _ error: TokenStoreError, _ context: inout Context) {
+        switch write {
+        case .intent:
+            forgetIntent(&context)
+            failAttempt(because: "the store cannot be written", cause: error, &context)
+        case .tokens(let new): commit(new, isStored: false, &context)
+        case .end(let reason): endFailed(reason, error, &context)
         }
     }
 
-    /// A sign-in's tokens are in use from here on.
-    mutating func activate(_ version: Int) -> Bool {
-        guard case .activating(version) = phase else { return false }
-        phase = .resting
-        return true
-    }
-
     /// The store holds content of another process that a refresh must not replace (rule 3).
-    mutating func superseded(by found: StoredSession, storing new: Renewal?, _ context: inout Context) {
+    mutating func superseded(by found: StoredSession, storing new: NewTokens?, _ context: inout Context) {
         switch relation(of: found) {
         case .ended(let tombstone):
             context.conclude(.ends(tombstone.reason, revoking: newestBundle, inStore: true))
@@ -89,7 +84,7 @@ extension ActiveSession {
             prevail(over: stored, &context)
         case .newer(let stored):
             context.forgetWrites()
-            finishAdopting(after: adoptTokens(stored, &context), &context)
+            adopt(stored, &context)
         case .nothing, .sameTokens:
             let isSame = found.bundle?.hasSameTokens(as: new?.bundle ?? bundle) ?? false
             if let new {
@@ -103,10 +98,10 @@ extension ActiveSession {
     // MARK: The end of an attempt
 
     /// The new tokens are in use from here on.
-    mutating func commit(_ new: Renewal, isStored: Bool, _ context: inout Context) {
+    mutating func commit(_ new: NewTokens, isStored: Bool, _ context: inout Context) {
         let isFirstUnusable = bundle.accessToken.fitsHeaderField
         persistence.renewed(isStored: isStored)
-        window.renew(new.bundle, new.validity, at: context.now.date)
+        window.renew(new, at: context.now.date)
         if isStored { window.see(bundle, at: context.uptime) }
         pacing.renewed()
         context.emit(.report(.refreshed(session: bundle.session, generation: bundle.generation)))

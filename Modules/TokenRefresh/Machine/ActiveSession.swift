@@ -12,9 +12,10 @@ enum SessionOutcome: Sendable {
 ///
 /// ```
 /// activating ──stored──► resting ──a request needs it──► refreshing ──► resting
-///                          (shared store: leasing → reading →) recording → calling → storing
-///                                            │                  │           └ rejected → reading → ending
-///                                            └ newer: adopted   └ not writable: no call (G27)
+///                 (shared store: leasing → reading →) intent → calling → tokens
+///                                            │             │        └ rejected → reading → end
+///                                            │             └ not writable: no call (G27)
+///                                            └ newer: adopted
 /// ```
 /// It owns four values, each with rules of its own, and brings them together: what a request, a response, a write or a
 /// read changes. A call can outlive the attempt: see ``CallLedger``. What a rule does beside the session are effects:
@@ -32,21 +33,18 @@ struct ActiveSession: Hashable, Sendable {
         /// Another process may have refreshed already; `after` a rejection it may have newer tokens than the rejected
         /// ones. `isStale`: the read may not show a write that has ended since.
         case reading(after: TokenRefreshError?, isStale: Bool)
-        /// The intent is being stored (G27).
-        case recording(Call.Recording)
         case calling(isReplay: Bool)
-        /// The store holds nothing newer, and the end of the session is being stored (G13).
-        case ending(SignOutReason, version: Int)
-        /// The new tokens are being stored (G11).
-        case storing(Renewal, version: Int)
+        case writing(AwaitedWrite, version: Int)
     }
 
-    /// New tokens that are being stored.
-    struct Renewal: Hashable, Sendable {
-        let bundle: TokenBundle
-        let validity: TokenValidity
-        /// Why the access token cannot be used, as the handler says.
-        var problem: String?
+    /// The content that an attempt waits for until it is stored.
+    enum AwaitedWrite: Hashable, Sendable {
+        /// The intent of a call (G27).
+        case intent(Call.Recording)
+        /// New tokens (G11).
+        case tokens(NewTokens)
+        /// The end of the session, as the store holds nothing newer (G13).
+        case end(SignOutReason)
     }
 
     var window: AccessTokenWindow
@@ -61,8 +59,8 @@ struct ActiveSession: Hashable, Sendable {
     var leaseHolder: LeaseHolder?
 
     /// A session that was signed in here. `ends`: up to which ordinal it ends others. `version`: that of its write.
-    init(signedIn bundle: TokenBundle, _ validity: TokenValidity, ends: SessionOrdinal?, version: Int) {
-        window = AccessTokenWindow(signedIn: bundle, validity)
+    init(signedIn tokens: NewTokens, ends: SessionOrdinal?, version: Int) {
+        window = AccessTokenWindow(tokens.bundle, tokens.validity)
         persistence = Persistence(ending: ends)
         phase = .activating(version: version)
     }
@@ -87,7 +85,7 @@ struct ActiveSession: Hashable, Sendable {
 
     var isRefreshing: Bool { if case .refreshing = phase { true } else { false } }
 
-    var isStoring: Bool { if case .refreshing(_, .storing) = phase { true } else { false } }
+    var isStoring: Bool { if case .refreshing(_, .writing(.tokens, _)) = phase { true } else { false } }
 
     var isCalling: Bool { calls.call != nil }
 
@@ -104,7 +102,7 @@ struct ActiveSession: Hashable, Sendable {
 
     /// Those that are being stored count: revoking older ones might leave the newest valid.
     var newestBundle: TokenBundle {
-        if case .refreshing(_, .storing(let renewal, _)) = phase { renewal.bundle } else { bundle }
+        if case .refreshing(_, .writing(.tokens(let new), _)) = phase { new.bundle } else { bundle }
     }
 
     func token(replacedAt uptime: Duration? = nil) -> SessionToken {

@@ -32,7 +32,6 @@ struct Call: Hashable, Sendable {
         let intent: RefreshIntent
         /// The intent that counts again where the call is not made: that of the call before it, or of a replay its own.
         var replaced: RefreshIntent?
-        let version: Int
         /// From then on the limits and the tolerance count: the record of the intent, or the call that it repeats.
         let since: Duration
         /// From then on no byte may be written: other processes count its limits from the date of the intent (G28).

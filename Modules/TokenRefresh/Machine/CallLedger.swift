@@ -38,13 +38,11 @@ struct CallLedger: Hashable, Sendable {
         key.flatMap { $0.isUsed ? $0.intent(at: $0.firstCall?.date ?? context.now.date, context) : nil }
     }
 
-    /// Tokens that the store holds are in use, and their intent: the calls before say nothing of them.
+    /// Other tokens are in use: the calls before say nothing of them. `intent`: that of a call with these tokens, which
+    /// the store holds.
     mutating func startOver(after intent: RefreshIntent?, _ clock: MachineClock) {
         key = intent.map { CallKey(of: $0, clock) }
     }
-
-    /// New tokens are in use: there was no call with them.
-    mutating func startOver() { key = nil }
 
     /// The store holds an intent. The time of an own call is known exactly, unless another process has called before.
     mutating func learn(_ intent: RefreshIntent, isForeign: Bool, _ clock: MachineClock) {
@@ -102,10 +100,10 @@ struct CallLedger: Hashable, Sendable {
         let age = clock.age(of: rival.intent)
         let limit = clock.policy.longestCall(of: rival.intent)
         switch clock.settings.tolerance {
-        case .sameKey: return .tolerated(Repetition())
+        case .sameKey: return .tolerated(since: clock.now)
         case .within(let window):
             guard let age, age < min(window, limit) else { break }
-            return .tolerated(Repetition(date: rival.intent.date, since: clock.uptime - age))
+            return .tolerated(since: Instant(uptime: clock.uptime - age, date: rival.intent.date))
         case .none: break
         }
         // The date is of another clock, or this one was set since: the time since the first sight of it is measured.
@@ -117,16 +115,10 @@ struct CallLedger: Hashable, Sendable {
 /// Whether a call may be made where an intent was found (rule 4).
 enum CallPermission {
     case now
-    /// Another call may be under way, and the server tolerates this one.
-    case tolerated(Repetition)
+    /// Another call may be under way, and the server tolerates this one. A tolerance that is a time counts from the
+    /// first call, so the intent of the repetition has its date, and both have one limit.
+    case tolerated(since: Instant)
     case later(in: Duration)
-}
-
-/// A call beside another one that may be under way. A tolerance that is a time counts from the first call, so the
-/// intent of the repetition has its date, and both have one limit.
-struct Repetition: Hashable, Sendable {
-    var date: Date?
-    var since: Duration?
 }
 
 extension CallKey {

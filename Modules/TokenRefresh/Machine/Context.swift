@@ -107,13 +107,6 @@ struct Context: Hashable, Sendable {
         emit(.stopTimer(.storeRetry))
     }
 
-    /// Reads the store for an attempt. A read of an earlier attempt that has not ended ends first.
-    mutating func readStore(for id: AttemptID) {
-        guard !isReadingForAttempt else { return }
-        isReadingForAttempt = true
-        emit(.read(.attempt(id)))
-    }
-
     // MARK: The limits of a call
 
     /// Whether a call is under way, of this session or of an earlier one, that was not abandoned.
@@ -156,23 +149,28 @@ struct Context: Hashable, Sendable {
         if lease.request() { emit(.lease(id)) }
     }
 
-    /// G31. A token that may do less than it was asked for is reported.
-    mutating func reportMissingScope(of tokens: TokenRefreshResult, after old: TokenBundle?, _ session: SessionID) {
-        let missing = tokens.missingScope(of: old?.scope)
-        if !missing.isEmpty { emit(.report(.scopeNarrowed(session: session, missing: missing))) }
-    }
+    // MARK: New tokens
 
-    /// Returns the lifetime of tokens that have just been received, from the sending of their call. The server date in
-    /// the response is recorded first. That of a late response includes the delay, which must not count twice.
-    mutating func lifetime(of tokens: TokenRefreshResult, for session: SessionID, sentAt sent: Instant) -> TokenLifetime
-    {
-        var tokens = tokens
-        tokens.serverDate = tokens.serverDate.map { clock.serverClock.record($0, sentAt: sent, at: now) }
+    /// Makes a bundle of tokens that have just been received. Their life counts from the sending of their call: `sent`,
+    /// or now. The server date in the response is recorded first. That of a late response includes the delay, which
+    /// must not count twice. A token that may do less than it was `asked` for is reported (G31).
+    mutating func receive(
+        _ tokens: TokenRefreshResult, of session: SessionID, _ ordinal: SessionOrdinal, after old: TokenBundle? = nil,
+        asked scope: String? = nil, sentAt sent: Instant? = nil
+    ) -> NewTokens {
+        let start = sent ?? now
+        var dated = tokens
+        dated.serverDate = tokens.serverDate.map { clock.serverClock.record($0, sentAt: start, at: now) }
         let lifetime = TokenLifetime(
-            of: tokens, sentAt: clock.serverClock.date(at: sent), isServerTime: clock.serverClock.isKnown,
+            of: dated, sentAt: clock.serverClock.date(at: start), isServerTime: clock.serverClock.isKnown,
             limit: policy.maximumLifetime)
         if let expiry = lifetime.unreadExpiry { emit(.report(.expiryIgnored(session: session, expiry: expiry))) }
-        return lifetime
+        let missing = tokens.missingScope(of: scope)
+        if !missing.isEmpty { emit(.report(.scopeNarrowed(session: session, missing: missing))) }
+        let bundle = TokenBundle(
+            tokens, session: session, ordinal, after: old, lifetime: lifetime.duration, clock.serverClock, start)
+        let validity = TokenValidity(received: bundle, lifetime, sent: sent?.uptime, clock)
+        return NewTokens(bundle: bundle, validity: validity, problem: tokens.accessTokenProblem)
     }
 }
 

@@ -62,7 +62,26 @@ extension Expiry {
         }
         let leeway = min(policy.leeway, lifetime / 10)
         let ahead = max(min(policy.ahead, lifetime / 4), leeway)
-        let delay = RefreshSpread(of: bundle).delay(within: ahead - leeway)
+        let delay = bundle.refreshDelay(within: ahead - leeway)
         self.init(aheadFrom: end - ahead + delay, leewayFrom: end - leeway, end: end)
+    }
+}
+
+extension TokenBundle {
+    /// How much later than others its session starts the refresh in the background (G33).
+    ///
+    /// The share of the time follows from session and generation by a hash that is the same in every process, build and
+    /// version: FNV-1a (the algorithm of Fowler, Noll and Vo, with 64 bits), and the last step of SplitMix64, which
+    /// mixes its high bits. `Hasher` has another seed in each process. The last eighth of the time is left to each
+    /// session, so that a request starts the refresh before others must wait for it.
+    func refreshDelay(within time: Duration) -> Duration {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        func feed(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
+        for byte in session.rawValue.utf8 { feed(byte) }
+        for place in 0..<8 { feed(UInt8(truncatingIfNeeded: generation >> (8 * place))) }
+        hash = (hash ^ (hash >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        hash = (hash ^ (hash >> 27)) &* 0x94D0_49BB_1331_11EB
+        let share = Int((hash ^ (hash >> 31)) >> 48)
+        return time / 8 * 7 / 65_536 * share
     }
 }

@@ -8,13 +8,9 @@ extension MachineState {
         let old = active
         failWaiters()
         let (ordinal, ends) = context.order.begin(at: context.now.date)
-        let lifetime = context.lifetime(of: tokens, for: id, sentAt: context.now)
-        context.reportMissingScope(of: tokens, after: nil, id)
-        let bundle = TokenBundle(
-            tokens, session: id, ordinal, lifetime: lifetime.duration, context.clock.serverClock, context.now)
-        let validity = TokenValidity(received: bundle, lifetime, context.clock)
-        let version = context.write(.bundle(bundle, over: .lower(ends: ends)))
-        session = .signedIn(Placed(ActiveSession(signedIn: bundle, validity, ends: ends, version: version)))
+        let new = context.receive(tokens, of: id, ordinal)
+        let version = context.write(.bundle(new.bundle, over: .lower(ends: ends)))
+        session = .signedIn(Placed(ActiveSession(signedIn: new, ends: ends, version: version)))
         context.letWait(waiter, isSignIn: true)
         if let old {
             revokeOnceWritten(old.value.newestBundle)
@@ -163,19 +159,18 @@ extension MachineState {
     }
 
     private mutating func giveUp(_ subject: Revocations.Subject, isToWait: Bool) {
-        if isToWait { revocations.add(subject, after: context.store.version) } else { giveUp(subject) }
+        revocations.add(subject, after: isToWait ? context.store.version : 0)
+        revokeWritten(upTo: 0)
     }
 
     /// `found`: the tokens that the write has found in the store, and left there.
-    private mutating func giveUp(_ subject: Revocations.Subject, beside found: TokenBundle? = nil) {
-        switch subject {
-        case .tokens(let bundle): revoke(bundle, beside: found)
-        case .key(let binding): releaseKey(binding, unlessOf: found)
-        }
-    }
-
     mutating func revokeWritten(upTo version: Int, beside found: TokenBundle? = nil) {
-        for subject in revocations.due(upTo: version) { giveUp(subject, beside: found) }
+        for subject in revocations.due(upTo: version) {
+            switch subject {
+            case .tokens(let bundle): revoke(bundle, beside: found)
+            case .key(let binding): releaseKey(binding, unlessOf: found)
+            }
+        }
     }
 
     /// G9: revokes tokens that are not used any more. Beside another session, of this process or `found` in the store,
@@ -225,6 +220,8 @@ extension MachineState {
             let new = context.settings.needsRefreshToken ? tokens.refreshToken : tokens.accessToken, !new.isEmpty,
             new != base.refreshToken
         else { return }
-        revokeOnceWritten(base.renewed(by: tokens, lifetime: nil, context.clock.serverClock, context.now))
+        let (clock, now) = (context.clock.serverClock, context.now)
+        revokeOnceWritten(
+            TokenBundle(tokens, session: base.session, base.ordinal, after: base, lifetime: nil, clock, now))
     }
 }

@@ -43,11 +43,11 @@ extension MachineState {
         if removed.generation > known { revoke(removed) }
     }
 
-    mutating func activate(_ version: Int) {
-        var activated: SessionID?
-        modifySession { session, _ in if session.activate(version) { activated = session.bundle.session } }
-        guard let activated else { return }
-        announce(.signedIn(activated))
+    /// The tokens of a sign-in are in use from here on.
+    private mutating func activate(_ version: Int) {
+        guard let active, active.value.phase == .activating(version: version) else { return }
+        modifySession { session, _ in session.phase = .resting }
+        announce(.signedIn(active.value.bundle.session))
         modifySession { $0.serveQueue(&$1) }
     }
 

@@ -107,11 +107,10 @@ struct MachineState: Hashable, Sendable {
         }
     }
 
+    /// The call of a session that has ended is cancelled at its limit, too.
     private mutating func callLimitPassed(_ id: AttemptID) {
-        var isCurrent = false
-        modifySession { isCurrent = $0.callLimitPassed(id, &$1) }
-        // The call of a session that has ended is cancelled at its limit.
-        if !isCurrent { context.cancelCall(id) }
+        guard active?.value.calls.call?.id == id else { return context.cancelCall(id) }
+        modifySession { $0.cancelCall(&$1) }
     }
 
     /// Lets a rule change the session, and applies the outcome.

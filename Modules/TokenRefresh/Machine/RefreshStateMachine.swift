@@ -30,9 +30,6 @@ struct RefreshStateMachine: Hashable, Sendable {
     /// The token that can be used without an event, and until when (G18). It changes with events only.
     var ready: MachineState.ReadyToken? { state.active?.value.readyToken(state.context.clock) }
 
-    /// The current token, if it needs no refresh (G18).
-    func readyToken(at uptime: Duration) -> SessionToken? { ready?.token(at: uptime) }
-
     /// The last published state.
     var published: SessionState { state.published }
 

@@ -10,7 +10,7 @@ struct Revocations: Hashable, Sendable {
 
     /// The generations of the sessions that were revoked, or wait for it: those that the store may still hold.
     var generations: [SessionID: Int] = [:]
-    /// By the version that is waited for.
+    /// By the version that is waited for; 0 is written from the start.
     private var pending: [Int: [Subject]] = [:]
 
     mutating func add(_ subject: Subject, after version: Int) {

@@ -188,20 +188,16 @@ extension StoredSession {
         return date.timeIntervalSince(tombstone.date) > SessionTombstone.lifetime / .seconds(1) ? .empty : self
     }
 
-    /// The place of the content in the order of sign-ins. `nil`: there is no content.
-    var ordinal: SessionOrdinal? {
-        switch self {
-        case .active(let bundle): bundle.ordinal
-        case .tombstone(let tombstone): tombstone.ordinal
-        case .empty: nil
-        }
-    }
+    /// The place of the content in the order of sign-ins.
+    var ordinal: SessionOrdinal? { stored?.ordinal }
 
     /// The session whose tokens, or whose end, are stored.
-    fileprivate var session: SessionID? {
+    fileprivate var session: SessionID? { stored?.session }
+
+    private var stored: (session: SessionID, ordinal: SessionOrdinal)? {
         switch self {
-        case .active(let bundle): bundle.session
-        case .tombstone(let tombstone): tombstone.session
+        case .active(let bundle): (bundle.session, bundle.ordinal)
+        case .tombstone(let tombstone): (tombstone.session, tombstone.ordinal)
         case .empty: nil
         }
     }

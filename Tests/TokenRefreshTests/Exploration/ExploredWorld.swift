@@ -150,7 +150,7 @@ extension ExploredWorld {
         }
         if let index = process.requests.firstIndex(where: { !$0.isWaiting }) {
             choices.append(Choice(slot, .refuseRequest(index), .replaceToken(request: index)))
-        } else if process.machine.value.readyToken(at: world.instant.uptime) != nil {
+        } else if process.machine.value.ready?.token(at: world.instant.uptime) != nil {
             choices.append(Choice(slot, .request(endpoint: 2), costs: .request))
         }
         return choices

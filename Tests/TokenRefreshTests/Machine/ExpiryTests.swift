@@ -9,7 +9,7 @@ import Testing
     @Test func `G3: in the ahead window requests use the current token while one refresh runs in the background`() {
         var script = MachineScript.signedIn()
         _ = script.passToAhead()
-        #expect(script.machine.readyToken(at: script.uptime) == nil)
+        #expect(script.machine.ready?.token(at: script.uptime) == nil)
         #expect(script.ask(1) == ["1: ada g0", "call g0"])
         #expect(script.ask(2) == ["2: ada g0"])
         _ = script.finish()
@@ -19,7 +19,7 @@ import Testing
     @Test func `G3: in the leeway requests wait, and get the token still valid where no refresh is available`() {
         var script = MachineScript.signedIn()
         #expect(script.ask(1, after: .seconds(3_539)) == ["1: ada g0"], "far from it no work starts")
-        #expect(script.machine.readyToken(at: script.uptime)?.generation == 0)
+        #expect(script.machine.ready?.token(at: script.uptime)?.generation == 0)
         #expect(script.ask(2, after: .seconds(56)) == ["call g0"])
         #expect(script.ask(3) == [], "for the same refresh")
         let busy = TokenRefreshError(.unavailable, retryAfter: .seconds(100))
@@ -34,7 +34,7 @@ import Testing
         {
             var script = MachineScript.signedIn(lifetime: lifetime)
             #expect(script.ask(1) == ["1: ada g0"])
-            #expect(script.machine.readyToken(at: script.uptime + lifetime / 2) != nil)
+            #expect(script.machine.ready?.token(at: script.uptime + lifetime / 2) != nil)
             var refreshed = MachineScript.refreshedOnce(lifetime: lifetime)
             #expect(refreshed.ask(2) == ["2: ada g1"])
         }
@@ -56,7 +56,7 @@ import Testing
         #expect(script.ask(1) == ["1: ada g0"])
         #expect(script.ask(2, after: .seconds(1_800)) == ["2: ada g0"])
         #expect(script.ask(3, serverDate: script.date) == ["3: ada g0"])
-        #expect(script.machine.readyToken(at: script.uptime) != nil)
+        #expect(script.machine.ready?.token(at: script.uptime) != nil)
     }
 
     @Test func `G19: a new token that looks expired to the device's clock is used until it is refused`() {

@@ -95,10 +95,10 @@ struct MachineScript {
 
     /// The token of a generation, as the machine returns it now.
     func token(_ generation: Int, of user: String = "ada") -> SessionToken {
-        if let ready = machine.readyToken(at: uptime), ready.generation == generation, ready.session.rawValue == user {
+        let session = SessionID(rawValue: user)
+        if let ready = machine.ready?.token(at: uptime), ready.generation == generation, ready.session == session {
             return ready
         }
-        let session = SessionID(rawValue: user)
         return SessionToken(value: "access-\(user)-\(generation)", session: session, generation: generation)
     }
 

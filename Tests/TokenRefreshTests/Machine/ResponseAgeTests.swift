@@ -20,7 +20,7 @@ import Testing
         #expect(script.wrote() == ["1: ada g1"])
         #expect(script.ask(2, after: .seconds(54)) == ["2: ada g1"])
         // Between a quarter and a twentieth of its life each session starts at an age of its own (G33).
-        _ = script.pass(.seconds(1) + RefreshSpread(of: .stored("ada", 1)).delay(within: .seconds(20)))
+        _ = script.pass(.seconds(1) + TokenBundle.stored("ada", 1).refreshDelay(within: .seconds(20)))
         #expect(script.ask(3) == ["3: ada g1", "call g1"])
     }
 

@@ -76,8 +76,8 @@ import Testing
 
     @Test func `G22: without a refresh token there is a clear error at once, and no call`() {
         var script = MachineScript.signedIn(refreshToken: nil)
-        #expect(script.machine.readyToken(at: script.uptime + .seconds(3_599))?.generation == 0)
-        #expect(script.machine.readyToken(at: script.uptime + .seconds(3_600)) == nil, "not after its expiry")
+        #expect(script.machine.ready?.token(at: script.uptime + .seconds(3_599))?.generation == 0)
+        #expect(script.machine.ready?.token(at: script.uptime + .seconds(3_600)) == nil, "not after its expiry")
         #expect(script.refused(1, generation: 0) == ["1: noRefreshToken"])
         #expect(script.refresh(4) == ["4: noRefreshToken"])
         _ = script.pass(.seconds(3_600))

@@ -33,7 +33,7 @@ import Testing
     @Test func `G33: the share is that of session and generation, in every process and every version`() {
         let time = Duration.seconds(65_536) / 7 * 8
         func share(_ session: String, _ generation: Int) -> Int {
-            Int((RefreshSpread(of: .stored(session, generation)).delay(within: time) / .seconds(1)).rounded())
+            Int((TokenBundle.stored(session, generation).refreshDelay(within: time) / .seconds(1)).rounded())
         }
         #expect(share("ada", 0) == 16_086)
         #expect(share("ada", 1) == 25_441)
@@ -64,8 +64,8 @@ import Testing
     @Test func `G33: right after a wake no refresh starts in the background, and the token is used`() {
         var script = woken()
         #expect(script.ask(1) == ["1: ada g0"])
-        #expect(script.machine.readyToken(at: script.uptime + .milliseconds(9_999)) != nil, "no event is needed")
-        #expect(script.machine.readyToken(at: script.uptime + .seconds(10)) == nil)
+        #expect(script.machine.ready?.token(at: script.uptime + .milliseconds(9_999)) != nil, "no event is needed")
+        #expect(script.machine.ready?.token(at: script.uptime + .seconds(10)) == nil)
         #expect(script.ask(2, after: .milliseconds(9_999)) == ["2: ada g0"])
         #expect(script.ask(3, after: .milliseconds(1)) == ["3: ada g0", "call g0"])
     }

@@ -11,12 +11,12 @@ import Testing
         _ = script.ask(1, after: .seconds(100))
         #expect(script.respond() == ["save ada g1"])
         #expect(script.ask(2) == [])
-        #expect(script.machine.readyToken(at: script.uptime) == nil)
+        #expect(script.machine.ready?.token(at: script.uptime) == nil)
         #expect(script.wrote() == ["1: ada g1", "2: ada g1"])
         var signIn = MachineScript()
         #expect(signIn.signIn(1, as: "bob") == ["save bob g0"])
         #expect(signIn.ask(2) == [])
-        #expect(signIn.machine.readyToken(at: signIn.uptime) == nil)
+        #expect(signIn.machine.ready?.token(at: signIn.uptime) == nil)
         #expect(signIn.wrote() == ["signed in bob", "2: bob g0", "1: done"])
     }
 

@@ -126,8 +126,8 @@ import Testing
         _ = script.passToAhead()
         #expect(script.ask(1) == ["1: ada g0", "call g0"])
         _ = script.respond(TokenRefreshError(.unavailable, retryAfter: .seconds(30)))
-        #expect(script.machine.readyToken(at: script.uptime + .seconds(29))?.generation == 0)
-        #expect(script.machine.readyToken(at: script.uptime + .seconds(30)) == nil)
+        #expect(script.machine.ready?.token(at: script.uptime + .seconds(29))?.generation == 0)
+        #expect(script.machine.ready?.token(at: script.uptime + .seconds(30)) == nil)
     }
 
     @Test func `G8: the write of a version serves the callers of it and of older ones`() {

@@ -10,7 +10,7 @@ extension World {
         let waiter = add(.token, process, of: session)
         let index = processes[process].requests.count - 1
         processes[process].requests[index].endpoint = endpoint
-        guard let token = processes[process].machine.value.readyToken(at: instant.uptime) else {
+        guard let token = processes[process].machine.value.ready?.token(at: instant.uptime) else {
             return send(process, .requested(.token, waiter))
         }
         processes[process].requests[index].phase = .carrying(token)
