@@ -72,8 +72,8 @@ import Testing
         }
         try await until {
             bench.engine.core.withLock { core in
-                core.waiters.isEmpty && core.calls.isEmpty && core.leases.isEmpty && core.revocations.isEmpty
-                    && core.subscribers.isEmpty && core.timers.count < 4
+                core.callers.waiters.isEmpty && core.calls.isEmpty && core.leases.isEmpty && core.revocations.isEmpty
+                    && core.callers.readers.isEmpty && core.timers.count < 4
             }
         }
         let place = bench.engine.place
