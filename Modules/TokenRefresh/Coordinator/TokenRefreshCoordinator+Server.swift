@@ -73,11 +73,11 @@ extension TokenRefreshCoordinator {
     func endOfRevocations() async {
         let revocations = core.withLock { $0.revocations.values.map(\.task) }
         guard !revocations.isEmpty else { return }
-        let (ends, end) = AsyncStream.makeStream(of: Void.self)
+        let end = Race<Result<Void, any Error>>()
         Task {
             for revocation in revocations { await revocation.value }
-            end.finish()
+            end.end(.success(()))
         }
-        for await _ in ends {}
+        try? await end.valueUnlessCancelled()
     }
 }

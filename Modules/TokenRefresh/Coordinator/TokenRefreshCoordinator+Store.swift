@@ -9,14 +9,12 @@ extension TokenRefreshCoordinator {
     /// what this one has written. In a shared store each write finds what it would replace; its changes are reported
     /// before, as one between a read and the opening of the stream would never be noticed.
     private func turn(_ opening: Task<AsyncStream<Void>, Never>?) -> @Sendable () async -> TokenStoreError? {
-        if let opening {
-            return {
+        let (place, engine, limit) = (place, ObjectIdentifier(self), policy.storeLimit / 2)
+        return {
+            if let opening {
                 _ = await opening.value
                 return nil
             }
-        }
-        let (place, engine, limit) = (place, ObjectIdentifier(self), policy.storeLimit / 2)
-        return {
             guard await !EnginesAtWork.haveStored(at: place, before: engine, within: limit) else { return nil }
             return TokenStoreError(.busy, reason: "an earlier engine of this process has not stored its tokens yet")
         }

@@ -27,7 +27,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     let observer: (@Sendable (SessionEvent) -> Void)?
     let store: JournaledStore
     /// The key of the engine in ``EnginesAtWork``, and of others on the same store.
-    var place: StorePlace { StorePlace(of: store.access.store) ?? StorePlace(self) }
+    var place: StorePlace { StorePlace(of: store.access.store, in: self) }
     let core: Locked<CoordinatorCore>
     /// The token of the core that needs no event. Its lock is taken under that of the core, or alone.
     let ready = Locked<MachineState.ReadyToken?>(nil)
