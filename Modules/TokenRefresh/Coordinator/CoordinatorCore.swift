@@ -10,9 +10,6 @@ struct CoordinatorCore {
     var timers: [RefreshTimer: (number: Int, task: Task<Void, Never>)] = [:]
     /// Those of which the server may end other sessions of the user, too, are not narrow.
     var revocations: [Int: (task: Task<Void, Never>, isNarrow: Bool)] = [:]
-
-    /// The revocations under way that may end every session of the user.
-    var broadRevocations: [Task<Void, Never>] { revocations.values.filter { !$0.isNarrow }.map(\.task) }
     /// Opens the first stream of a shared store's changes.
     var opening: Task<AsyncStream<Void>, Never>?
     var watcher: Task<Void, Never>?
@@ -23,9 +20,8 @@ struct CoordinatorCore {
     /// Whether ``EnginesAtWork`` keeps the engine.
     var isKept = false
 
-    init(machine: RefreshStateMachine) {
-        self.machine = machine
-    }
+    /// The revocations under way that may end every session of the user.
+    var broadRevocations: [Task<Void, Never>] { revocations.values.filter { !$0.isNarrow }.map(\.task) }
 
     /// Notifies the machine of a lease that is lost, before the event that may make it call.
     mutating func reportLostLeases(_ now: Instant) -> [RefreshAction] {

@@ -44,8 +44,7 @@ extension TokenRefreshCoordinator {
             var events: [SessionEvent] = []
             var stopped: [Task<Void, Never>] = []
             var isSignedIn = false
-            let lost = core.reportLostLeases(now)
-            for action in lost.isEmpty ? step(&core, now) : lost + step(&core, now) {
+            for action in core.reportLostLeases(now) + step(&core, now) {
                 switch action {
                 case .respond(let id, let response):
                     if let leaving = core.callers.leave(id, with: response) { responses.append(leaving) }
