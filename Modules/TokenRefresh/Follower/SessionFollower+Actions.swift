@@ -16,12 +16,11 @@ extension SessionFollower {
     func response(to request: FollowerRequest) async throws -> RefreshResponse {
         watchSource()
         let waiter = ShellCallers.Waiter()
-        let id = core.withLock { core in
-            let id = core.callers.nextID()
+        let id = core.withLock { $0.callers.nextID() }
+        run { core, now in
             core.callers.enter(waiter, as: id)
-            return id
+            return core.machine.handle(.requested(request, id), at: now)
         }
-        send(.requested(request, id))
         return try await withTaskCancellationHandler {
             await waiter.value()
         } onCancel: {
@@ -29,14 +28,18 @@ extension SessionFollower {
         }.get()
     }
 
-    /// Handles an event under the lock, and then runs the actions. What runs other code follows after the lock.
     func send(_ event: FollowerEvent) {
+        run { core, now in core.machine.handle(event, at: now) }
+    }
+
+    /// Handles an event under the lock, and then runs the actions. What runs other code follows after the lock.
+    private func run(_ step: (inout FollowerCore, Instant) -> [FollowerAction]) {
         let now = Instant(uptime: clock.uptime, date: clock.date)
         let after = core.withLock { core in
             var responses: [(ShellCallers.Waiter, RefreshResponse)] = []
             var stopped: [Task<Void, Never>] = []
             var isNeeded = false
-            for action in core.machine.handle(event, at: now) {
+            for action in step(&core, now) {
                 switch action {
                 case .respond(let id, let response):
                     if let leaving = core.callers.leave(id, with: response) { responses.append(leaving) }
