@@ -14,13 +14,8 @@ import ConcurrencyPrimitives
 /// ```
 /// Accounts never wait for each other: the registry's lock is held for a look-up only (G18).
 public final class SessionRegistry<Account: Hashable & Sendable>: Sendable {
-    /// An engine. Not every one is kept: one that is at work, or that a caller holds, lives without the registry.
-    ///
-    /// It is changed where it is, under the lock: one search for an account is most of a look-up.
-    private final class Entry {
+    private struct Known {
         weak var session: TokenRefreshCoordinator?
-        var kept: TokenRefreshCoordinator?
-        var lastUse: UInt64 = 0
     }
 
     /// An account. Texts are told apart by their bytes, as stores do: two that are equal may be the names of two users.
@@ -38,19 +33,13 @@ public final class SessionRegistry<Account: Hashable & Sendable>: Sendable {
     }
 
     private struct Entries {
-        var known: [Key: Entry] = [:]
-        var keptCount = 0
+        /// The engines that stay when no caller holds them, each with the number of its last use.
+        var kept: [Key: (session: TokenRefreshCoordinator, lastUse: UInt64)] = [:]
+        /// All engines: one that is at work, or that a caller holds, lives without the registry. Some have ended.
+        var known: [Key: Known] = [:]
         var uses: UInt64 = 0
         /// The number of known engines from which on those that have ended are looked for.
         var forgetsFrom = 0
-
-        /// Returns the engine that the entry has kept: it may end, and must not while the lock is held.
-        mutating func release(_ entry: Entry?) -> TokenRefreshCoordinator? {
-            guard let entry, let session = entry.kept else { return nil }
-            entry.kept = nil
-            keptCount -= 1
-            return session
-        }
     }
 
     /// The maximum number of idle engines that stay in memory when no caller holds them.
@@ -77,14 +66,11 @@ public final class SessionRegistry<Account: Hashable & Sendable>: Sendable {
     /// - Complexity: O(1), amortized.
     public subscript(account: Account) -> TokenRefreshCoordinator {
         let (session, released) = entries.withLock { entries in
-            let entry = entry(of: account, &entries)
-            let session = entry.kept ?? entry.session ?? make(account)
-            if entry.kept == nil {
-                (entry.session, entry.kept) = (session, session)
-                entries.keptCount += 1
-            }
+            let key = Key(account: account)
+            let session = entries.kept[key]?.session ?? entries.known[key]?.session ?? make(account)
+            if entries.kept[key] == nil { note(session, as: key, &entries) }
             entries.uses += 1
-            entry.lastUse = entries.uses
+            entries.kept[key] = (session, entries.uses)
             return (session, releaseOldest(&entries))
         }
         // The engines end here, outside the lock.
@@ -96,7 +82,7 @@ public final class SessionRegistry<Account: Hashable & Sendable>: Sendable {
     ///
     /// An engine with work under way ends after it.
     public func release(_ account: Account) {
-        let released = entries.withLock { $0.release($0.known[Key(account: account)]) }
+        let released = entries.withLock { $0.kept.removeValue(forKey: Key(account: account)) }
         withExtendedLifetime(released) {}
     }
 
@@ -121,20 +107,17 @@ public final class SessionRegistry<Account: Hashable & Sendable>: Sendable {
 
     /// Removes the engines above the limit. A quarter above it, so that only one look-up in many sorts.
     private func releaseOldest(_ entries: inout Entries) -> [TokenRefreshCoordinator] {
-        guard entries.keptCount - limit > limit / 4 else { return [] }
-        let kept = entries.known.values.filter { $0.kept != nil }.sorted { $0.lastUse < $1.lastUse }
-        return kept.prefix(kept.count - limit).compactMap { entries.release($0) }
+        guard entries.kept.count - limit > limit / 4 else { return [] }
+        let byUse = entries.kept.sorted { $0.value.lastUse < $1.value.lastUse }
+        return byUse.prefix(byUse.count - limit).compactMap { entries.kept.removeValue(forKey: $0.key)?.session }
     }
 
     /// A new account is an occasion to forget those whose engines have ended.
-    private func entry(of account: Account, _ entries: inout Entries) -> Entry {
-        if let known = entries.known[Key(account: account)] { return known }
-        if entries.known.count > max(entries.forgetsFrom, limit) {
+    private func note(_ session: TokenRefreshCoordinator, as key: Key, _ entries: inout Entries) {
+        if entries.known[key] == nil, entries.known.count > max(entries.forgetsFrom, limit) {
             entries.known = entries.known.filter { $0.value.session != nil }
             entries.forgetsFrom = 2 * entries.known.count
         }
-        let new = Entry()
-        entries.known[Key(account: account)] = new
-        return new
+        entries.known[key] = Known(session: session)
     }
 }

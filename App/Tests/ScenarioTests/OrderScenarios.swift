@@ -62,7 +62,7 @@ extension Scenarios {
         /// A follower whose clock is an hour ahead, or behind.
         private func follow(_ place: (any SessionSource)?, _ offset: Duration) -> SessionFollower {
             let clock = ManualTimeSource(date: Date() + offset / .seconds(1))
-            return place.map { SessionFollower($0, clock: clock) } ?? SessionFollower(clock: clock)
+            return SessionFollower(place, clock: clock)
         }
 
         @Test(arguments: [Duration.seconds(-3_600), .seconds(3_600)])

@@ -1,23 +1,15 @@
 import AuthInterface
 import ConcurrencyPrimitives
 
-import struct Foundation.Date
-
 /// The state behind the coordinator's lock: the machine, and the handles of the work that it has started.
 struct CoordinatorCore {
-    typealias Waiter = CheckedContinuation<RefreshResponse, Never>
-
     var machine: RefreshStateMachine
-    var waiters: [WaiterID: Waiter] = [:]
+    var callers = ShellCallers()
     var calls: [AttemptID: (task: Task<Void, Never>, permit: StartPermit)] = [:]
     var leases: [AttemptID: HeldLease] = [:]
     var timers: [RefreshTimer: (number: Int, task: Task<Void, Never>)] = [:]
     /// Those of which the server may end other sessions of the user, too, are not narrow.
     var revocations: [Int: (task: Task<Void, Never>, isNarrow: Bool)] = [:]
-
-    /// The revocations under way that may end every session of the user.
-    var broadRevocations: [Task<Void, Never>] { revocations.values.filter { !$0.isNarrow }.map(\.task) }
-    let subscribers = Broadcast<SessionState>(keeping: .unbounded)
     /// Opens the first stream of a shared store's changes.
     var opening: Task<AsyncStream<Void>, Never>?
     var watcher: Task<Void, Never>?
@@ -27,12 +19,9 @@ struct CoordinatorCore {
     var pause: (end: Duration, wait: Task<Void, Never>)?
     /// Whether ``EnginesAtWork`` keeps the engine.
     var isKept = false
-    private var serverDate: Date?
-    private var number = 0
 
-    init(machine: RefreshStateMachine) {
-        self.machine = machine
-    }
+    /// The revocations under way that may end every session of the user.
+    var broadRevocations: [Task<Void, Never>] { revocations.values.filter { !$0.isNarrow }.map(\.task) }
 
     /// Notifies the machine of a lease that is lost, before the event that may make it call.
     mutating func reportLostLeases(_ now: Instant) -> [RefreshAction] {
@@ -65,56 +54,16 @@ struct CoordinatorCore {
     var newestLease: (any TokenStoreLease)? {
         leases.max { $0.key.number < $1.key.number }?.value.lease
     }
-
-    /// Whether a response's date is new: of a thousand with the same one, the first tells the time best.
-    mutating func isNew(_ date: Date) -> Bool {
-        defer { serverDate = date }
-        return serverDate != date
-    }
-
-    mutating func nextNumber() -> Int {
-        number += 1
-        return number
-    }
 }
 
 /// A lease, and the activity that keeps the system from suspending the process while it is held.
 struct HeldLease: Sendable {
     let lease: any TokenStoreLease
     let activity: ExpiringActivityToken
-    let wait: Task<LeaseResult, Never>
+    let wait: Task<any TokenStoreLease, any Error>
 
     func release() async {
         await lease.release()
         activity.end()
-    }
-}
-
-typealias LeaseResult = Result<(any TokenStoreLease)?, TokenStoreError>
-
-extension RefreshResponse {
-    /// The requested token.
-    var token: SessionToken {
-        get throws {
-            if case .token(let token) = try get() { return token }
-            preconditionFailure("a request for a token got the response \(self)")
-        }
-    }
-
-    /// The requested state.
-    var state: SessionState {
-        get throws {
-            if case .state(let state) = try get() { return state }
-            preconditionFailure("a request for the state got the response \(self)")
-        }
-    }
-
-    /// The response, unless it is an error.
-    func get() throws -> RefreshResponse {
-        switch self {
-        case .token, .state, .done: return self
-        case .failed(let error): throw error
-        case .cancelled: throw CancellationError()
-        }
     }
 }

@@ -43,16 +43,12 @@ enum EnginesAtWork {
 struct StorePlace: Hashable, Sendable {
     private let key: any Hashable & Sendable
 
-    init(_ object: AnyObject) { key = ObjectIdentifier(object) }
-
-    /// `nil`: the store is a value that cannot be compared.
-    init?(of store: any TokenStore) {
+    /// A store that is a value, and that cannot be compared, is told apart by its engine.
+    init(of store: any TokenStore, in engine: TokenRefreshCoordinator) {
         if let store = store as? any TokenStore & Hashable {
             key = store
-        } else if type(of: store) is AnyClass {
-            key = ObjectIdentifier(store as AnyObject)
         } else {
-            return nil
+            key = ObjectIdentifier(type(of: store) is AnyClass ? store as AnyObject : engine)
         }
     }
 

@@ -30,16 +30,6 @@ struct StoreAccess: Sendable {
         return .failure(.unusableBundle)
     }
 
-    func lease(
-        waitingAtMost limit: Duration, whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
-    ) async -> Result<(any TokenStoreLease)?, TokenStoreError> {
-        do {
-            return .success(try await shared?.lease(waitingAtMost: limit, whileHeld: report))
-        } catch {
-            return .failure(.wrapping(error))
-        }
-    }
-
     func write(_ content: StoreContent) async -> WriteOutcome {
         do {
             if let shared { return try await update(shared, with: content) }

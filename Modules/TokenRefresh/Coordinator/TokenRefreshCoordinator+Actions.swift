@@ -4,28 +4,18 @@ import ConcurrencyPrimitives
 /// Runs the machine and its actions.
 extension TokenRefreshCoordinator {
     /// Sends an event to the machine and waits for the response. A cancelled task gets it at once (G7).
-    ///
-    /// What the waiting functions hold fits the first 1,000 bytes of a task: so they are inlined, and what needs room
-    /// before the wait is not.
-    @inline(__always)
     func response(to event: (WaiterID) -> RefreshEvent) async -> RefreshResponse {
-        let id = WaiterID(number: core.withLock { $0.nextNumber() })
-        let event = event(id)
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { enter(id, with: event, $0) }
-        } onCancel: {
-            send(.waiterCancelled(id))
-        }
-    }
-
-    @inline(never)
-    private func enter(_ id: WaiterID, with event: RefreshEvent, _ continuation: CoordinatorCore.Waiter) {
+        let waiter = ShellCallers.Waiter()
+        let id = core.withLock { $0.callers.nextID() }
         run { core, now in
             watchStore(in: &core)
-            core.waiters[id] = continuation
-            let actions = core.machine.handle(event, at: now)
-            // The cancellation handler of a task that was cancelled before this line has found no waiter.
-            return Task.isCancelled ? actions + core.machine.handle(.waiterCancelled(id), at: now) : actions
+            core.callers.enter(waiter, as: id)
+            return core.machine.handle(event(id), at: now)
+        }
+        return await withTaskCancellationHandler {
+            await waiter.value()
+        } onCancel: {
+            send(.waiterCancelled(id))
         }
     }
 
@@ -33,7 +23,6 @@ extension TokenRefreshCoordinator {
     ///
     /// - Throws: ``AuthenticationError`` with code `insideRefresh` in a call of the own handler, and in a task that it
     ///   started while the call is under way: it would wait for itself (G20).
-    @inline(__always)
     func response(to request: CallerRequest) async throws -> RefreshResponse {
         guard !HandlerCall.isRunning(in: self) else { throw AuthenticationError(.insideRefresh) }
         return await response { .requested(request, $0) }
@@ -48,21 +37,17 @@ extension TokenRefreshCoordinator {
     /// Actions that must keep their order run under the lock, and are short: publishing states, starting tasks.
     /// Cancelling tasks, resuming waiters and calling the observer run other code and follow after it: a handler that
     /// is notified of its cancellation may read the state.
-    @inline(never)
     func run(_ step: (inout CoordinatorCore, Instant) -> [RefreshAction]) {
         let now = Instant(uptime: clock.uptime, date: clock.date, asleep: clock.asleep)
         let after = core.withLock { core in
-            var responses: [(CoordinatorCore.Waiter, RefreshResponse)] = []
+            var responses: [(ShellCallers.Waiter, RefreshResponse)] = []
             var events: [SessionEvent] = []
             var stopped: [Task<Void, Never>] = []
             var isSignedIn = false
-            let lost = core.reportLostLeases(now)
-            for action in lost.isEmpty ? step(&core, now) : lost + step(&core, now) {
+            for action in core.reportLostLeases(now) + step(&core, now) {
                 switch action {
-                case .respond(let waiter, let response):
-                    if let continuation = core.waiters.removeValue(forKey: waiter) {
-                        responses.append((continuation, response))
-                    }
+                case .respond(let id, let response):
+                    if let leaving = core.callers.leave(id, with: response) { responses.append(leaving) }
                 case .report(let event):
                     if case .signedIn = event { isSignedIn = true }
                     events.append(event)
@@ -75,7 +60,7 @@ extension TokenRefreshCoordinator {
             return (responses: responses, events: events, stopped: stopped)
         }
         for task in after.stopped { task.cancel() }
-        for (continuation, response) in after.responses { continuation.resume(returning: response) }
+        for (waiter, response) in after.responses { waiter.end(response) }
         if let observer { for event in after.events { observer(event) } }
     }
 
@@ -113,11 +98,11 @@ extension TokenRefreshCoordinator {
         case .revoke(let bundle, let besideAnother): revoke(bundle, besideAnother: besideAnother, in: &core)
         case .releaseKey(let binding): releaseKey(binding, in: &core)
         case .startTimer(let timer, let deadline):
-            let number = core.nextNumber()
+            let number = core.callers.nextNumber()
             let task = wait(until: deadline) { $0.fire(timer, number) }
             return core.timers.updateValue((number, task), forKey: timer)?.task
         case .stopTimer(let timer): return core.timers.removeValue(forKey: timer)?.task
-        case .publish(let state): core.subscribers.send(state)
+        case .publish(let state): core.callers.readers.send(state)
         case .respond, .report: break
         }
         return nil

@@ -36,7 +36,7 @@ extension TokenRefreshCoordinator {
 
     func revoke(_ bundle: TokenBundle, besideAnother: Bool, in core: inout CoordinatorCore) {
         guard let revocation, bundle.hasToken, !besideAnother || revocation.affectsRevokedSessionOnly else { return }
-        let id = core.nextNumber()
+        let id = core.callers.nextNumber()
         let deadline = clock.uptime + policy.deadline
         let task = Task.detached(priority: Self.priority) { [self] in
             let isDone = try? await clock.withDeadline(deadline) {
@@ -58,7 +58,7 @@ extension TokenRefreshCoordinator {
     /// G34. `settle` waits for it as for a revocation.
     func releaseKey(_ binding: TokenBinding, in core: inout CoordinatorCore) {
         guard let handler = handler as? any TokenBindingHandler else { return }
-        let id = core.nextNumber()
+        let id = core.callers.nextNumber()
         let deadline = clock.uptime + policy.storeLimit
         let task = Task.detached(priority: Self.priority) { [self] in
             _ = try? await clock.withDeadline(deadline) {
@@ -73,11 +73,11 @@ extension TokenRefreshCoordinator {
     func endOfRevocations() async {
         let revocations = core.withLock { $0.revocations.values.map(\.task) }
         guard !revocations.isEmpty else { return }
-        let (ends, end) = AsyncStream.makeStream(of: Void.self)
+        let end = Race<Result<Void, any Error>>()
         Task {
             for revocation in revocations { await revocation.value }
-            end.finish()
+            end.end(.success(()))
         }
-        for await _ in ends {}
+        try? await end.valueUnlessCancelled()
     }
 }

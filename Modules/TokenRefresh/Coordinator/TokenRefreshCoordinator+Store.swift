@@ -9,14 +9,12 @@ extension TokenRefreshCoordinator {
     /// what this one has written. In a shared store each write finds what it would replace; its changes are reported
     /// before, as one between a read and the opening of the stream would never be noticed.
     private func turn(_ opening: Task<AsyncStream<Void>, Never>?) -> @Sendable () async -> TokenStoreError? {
-        if let opening {
-            return {
+        let (place, engine, limit) = (place, ObjectIdentifier(self), policy.storeLimit / 2)
+        return {
+            if let opening {
                 _ = await opening.value
                 return nil
             }
-        }
-        let (place, engine, limit) = (place, ObjectIdentifier(self), policy.storeLimit / 2)
-        return {
             guard await !EnginesAtWork.haveStored(at: place, before: engine, within: limit) else { return nil }
             return TokenStoreError(.busy, reason: "an earlier engine of this process has not stored its tokens yet")
         }
@@ -41,7 +39,7 @@ extension TokenRefreshCoordinator {
     /// Reads what other processes have signed in before this one signs in or out (rule 10), for half of the store's
     /// limit at most. The task may be cancelled: what follows is not.
     func readOrder() async {
-        guard access.shared != nil || state == .unknown else { return }
+        guard store.access.shared != nil || state == .unknown else { return }
         await Task.detached(priority: Self.priority) { [weak self, store] in
             let reading = await store.readOrder()
             self?.send(.read(.order, reading, ownerMayCall: false))
@@ -50,27 +48,29 @@ extension TokenRefreshCoordinator {
 
     /// Waits for the lease within an activity. An activity that expires cancels the wait, also before it starts.
     func lease(_ id: AttemptID) {
+        guard let shared = store.access.shared else { return }
         let limit = policy.deadline
-        Task.detached(priority: Self.priority) { [weak self, access, activity] in
+        Task.detached(priority: Self.priority) { [weak self, activity] in
             let hasBegun = Race<Void>()
             let wait = Task { [weak self] in
                 await hasBegun.value()
-                return await access.lease(waitingAtMost: limit) { [weak self] in self?.send(.lease(.held(by: $0))) }
+                return try await shared.lease(waitingAtMost: limit) { [weak self] in
+                    self?.send(.lease(.held(by: $0)))
+                }
             }
             let token = activity.begin("refresh of a shared session") { [weak self] in
                 wait.cancel()
                 self?.run { core, now in core.suspend(now) }
             }
             hasBegun.end(())
-            switch await wait.value {
+            switch await wait.result {
             case .success(let lease):
-                guard let lease else { return }
                 let held = HeldLease(lease: lease, activity: token, wait: wait)
                 guard let self else { return await held.release() }
                 self.hold(held, for: id)
             case .failure(let error):
                 token.end()
-                self?.send(.lease(.failed(id, error)))
+                self?.send(.lease(.failed(id, .wrapping(error))))
             }
         }
     }
@@ -110,7 +110,7 @@ extension TokenRefreshCoordinator {
     /// Observes the changes of a shared store, from the first request on. A stream that has ended is opened again after
     /// a pause, and the store is checked: its folder may be on a disk that was mounted since, or on a network.
     func watchStore(in core: inout CoordinatorCore) {
-        guard core.watcher == nil, access.shared != nil else { return }
+        guard core.watcher == nil, store.access.shared != nil else { return }
         let opening = Task.detached(priority: Self.priority) { [store] in store.changes }
         core.opening = opening
         core.watcher = Task.detached(priority: Self.priority) { [weak self, store, clock] in

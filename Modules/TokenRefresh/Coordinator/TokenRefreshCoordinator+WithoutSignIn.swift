@@ -17,7 +17,7 @@ extension TokenRefreshCoordinator {
             }
             state = try await response { .requested(.restore, $0) }.state
         }
-        send(.requested(.token, WaiterID(number: core.withLock { $0.nextNumber() })))
+        send(.requested(.token, core.withLock { $0.callers.nextID() }))
         return state
     }
 }

@@ -25,10 +25,9 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     let clock: any TimeSource
     let activity: any ExpiringActivity
     let observer: (@Sendable (SessionEvent) -> Void)?
-    let access: StoreAccess
     let store: JournaledStore
     /// The key of the engine in ``EnginesAtWork``, and of others on the same store.
-    var place: StorePlace { StorePlace(of: access.store) ?? StorePlace(self) }
+    var place: StorePlace { StorePlace(of: store.access.store, in: self) }
     let core: Locked<CoordinatorCore>
     /// The token of the core that needs no event. Its lock is taken under that of the core, or alone.
     let ready = Locked<MachineState.ReadyToken?>(nil)
@@ -46,7 +45,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     ///   - clock: The clocks.
     ///   - activity: Keeps the system from suspending the process while it holds the lease of a shared store.
     ///   - observer: Notified of what the engine does, in no guaranteed order and on any thread. It must not block.
-    public convenience init(
+    public init(
         store: any TokenStore,
         handler: any TokenRefreshHandler,
         journal: (any SessionJournal)? = nil,
@@ -56,36 +55,20 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
         activity: any ExpiringActivity = SystemExpiringActivity(),
         observer: (@Sendable (SessionEvent) -> Void)? = nil
     ) {
-        self.init(
-            store: store, handler: handler, journal: journal, revocation: revocation, policy: policy, clock: clock,
-            activity: activity, random: .system, observer: observer)
-    }
-
-    init(
-        store: any TokenStore,
-        handler: any TokenRefreshHandler,
-        journal: (any SessionJournal)? = nil,
-        revocation: (any TokenRevocationHandler)?,
-        policy: TokenRefreshPolicy,
-        clock: any TimeSource,
-        activity: any ExpiringActivity,
-        random: RandomSource,
-        observer: (@Sendable (SessionEvent) -> Void)?
-    ) {
         self.handler = handler
         self.revocation = revocation ?? (handler as? any TokenRevocationHandler)
         self.policy = policy
         self.clock = clock
         self.activity = activity
         self.observer = observer
-        access = StoreAccess(store: store, needsToken: handler.needsRefreshToken)
+        let access = StoreAccess(store: store, needsToken: handler.needsRefreshToken)
         self.store = JournaledStore(access, journal, storeLimit: policy.storeLimit, clock) {
             observer?(.journalFailed($0))
         }
         let settings = MachineSettings(
             policy: policy, isShared: access.shared != nil, owner: .newEngine(), tolerance: handler.replayTolerance,
             needsRefreshToken: handler.needsRefreshToken, hasJournal: journal != nil)
-        core = Locked(CoordinatorCore(machine: RefreshStateMachine(settings: settings, random: random)))
+        core = Locked(CoordinatorCore(machine: RefreshStateMachine(settings: settings, random: .system)))
     }
 
     deinit {
@@ -123,7 +106,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
 
     /// See `TokenProvider.noteServerDate(_:)`.
     public func noteServerDate(_ date: Date) {
-        if core.withLock({ $0.isNew(date) }) { send(.serverDateNoted(date)) }
+        if core.withLock({ $0.callers.isNew(date) }) { send(.serverDateNoted(date)) }
     }
 
     // MARK: AuthSession
@@ -133,7 +116,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
 
     /// The states from now on, the current one first. A stream keeps the engine, and ends only with its reader.
     public var states: AsyncStream<SessionState> {
-        core.withLock { $0.subscribers.stream(startingWith: $0.machine.published, keeping: self) }
+        core.withLock { $0.callers.readers.stream(startingWith: $0.machine.published, keeping: self) }
     }
 
     /// See `AuthSession.restore()`. With a handler that needs no refresh token a session begins where none is, also

@@ -78,6 +78,7 @@ struct FollowerMachine: Sendable {
         case .timerFired(.bundleWait): waitEnded()
         case .timerFired(.polling): read(isChange: false)
         }
+        setTimer()
         defer { actions = [] }
         return actions
     }
@@ -92,14 +93,12 @@ struct FollowerMachine: Sendable {
         if waiting.isEmpty { actions.append(.bundleNeeded) }
         waiting.append(Wait(id: id, request: request, since: clock.uptime))
         read(isChange: false)
-        setTimer()
     }
 
     private mutating func cancel(_ id: WaiterID) {
         guard let index = waiting.firstIndex(where: { $0.id == id }) else { return }
         waiting.remove(at: index)
         actions.append(.respond(id, .cancelled))
-        setTimer()
     }
 
     /// The response to a request; `nil` while it has to wait for the owner.
@@ -134,7 +133,6 @@ struct FollowerMachine: Sendable {
             actions.append(.respond(wait.id, response))
             return false
         }
-        setTimer()
     }
 
     private mutating func waitEnded() {
@@ -147,7 +145,6 @@ struct FollowerMachine: Sendable {
         let error = unavailable
         for wait in waiting.prefix(count) { actions.append(.respond(wait.id, .failed(error))) }
         waiting.removeFirst(count)
-        setTimer()
     }
 
     private mutating func setTimer() {

@@ -4,28 +4,10 @@ import Foundation
 
 /// The state behind a follower's lock: the machine, and the handles of the tasks that it has started.
 struct FollowerCore {
-    typealias Waiter = UnsafeContinuation<RefreshResponse, Never>
-
     var machine: FollowerMachine
-    var waiters: [WaiterID: Waiter] = [:]
+    var callers = ShellCallers()
     var timers: [FollowerTimer: Task<Void, Never>] = [:]
     var watcher: Task<Void, Never>?
-    let subscribers = Broadcast<SessionState>(keeping: .unbounded)
-    private var serverDate: Date?
-    private var waiterCount = 0
-
-    init(machine: FollowerMachine) { self.machine = machine }
-
-    /// Whether a date of a response tells something new.
-    mutating func isNew(_ date: Date) -> Bool {
-        defer { serverDate = date }
-        return serverDate != date
-    }
-
-    mutating func nextWaiter() -> WaiterID {
-        waiterCount += 1
-        return WaiterID(number: waiterCount)
-    }
 }
 
 /// Runs the machine and its actions.
@@ -33,21 +15,17 @@ extension SessionFollower {
     /// Sends a request to the machine and waits for the response. A cancelled task gets it at once (G7).
     func response(to request: FollowerRequest) async throws -> RefreshResponse {
         watchSource()
-        let id = core.withLock { $0.nextWaiter() }
+        let waiter = ShellCallers.Waiter()
+        let id = core.withLock { $0.callers.nextID() }
+        run { core, now in
+            core.callers.enter(waiter, as: id)
+            return core.machine.handle(.requested(request, id), at: now)
+        }
         return try await withTaskCancellationHandler {
-            await withUnsafeContinuation { enter(id, request, $0) }
+            await waiter.value()
         } onCancel: {
             send(.waiterCancelled(id))
         }.get()
-    }
-
-    private func enter(_ id: WaiterID, _ request: FollowerRequest, _ continuation: FollowerCore.Waiter) {
-        run { core, now in
-            core.waiters[id] = continuation
-            let actions = core.machine.handle(.requested(request, id), at: now)
-            // The cancellation handler of a task that was cancelled before this line has found no waiter.
-            return Task.isCancelled ? actions + core.machine.handle(.waiterCancelled(id), at: now) : actions
-        }
     }
 
     func send(_ event: FollowerEvent) {
@@ -58,14 +36,14 @@ extension SessionFollower {
     private func run(_ step: (inout FollowerCore, Instant) -> [FollowerAction]) {
         let now = Instant(uptime: clock.uptime, date: clock.date)
         let after = core.withLock { core in
-            var responses: [(FollowerCore.Waiter, RefreshResponse)] = []
+            var responses: [(ShellCallers.Waiter, RefreshResponse)] = []
             var stopped: [Task<Void, Never>] = []
             var isNeeded = false
             for action in step(&core, now) {
                 switch action {
                 case .respond(let id, let response):
-                    if let waiter = core.waiters.removeValue(forKey: id) { responses.append((waiter, response)) }
-                case .publish(let state): core.subscribers.send(state)
+                    if let leaving = core.callers.leave(id, with: response) { responses.append(leaving) }
+                case .publish(let state): core.callers.readers.send(state)
                 case .read: read()
                 case .bundleNeeded: isNeeded = true
                 case .startTimer(let timer, let deadline):
@@ -79,7 +57,7 @@ extension SessionFollower {
             return (responses: responses, stopped: stopped, isNeeded: isNeeded)
         }
         for task in after.stopped { task.cancel() }
-        for (waiter, response) in after.responses { waiter.resume(returning: response) }
+        for (waiter, response) in after.responses { waiter.end(response) }
         if after.isNeeded { bundleNeeded?() }
     }
 

@@ -34,41 +34,20 @@ public final class SessionFollower: TokenProvider {
     let bundleNeeded: (@Sendable () -> Void)?
     let core: Locked<FollowerCore>
 
-    /// Creates a follower of a stored session. It does not access the source before its first use.
+    /// Creates a follower. It does not access the source before its first use.
     ///
     /// - Parameters:
     ///   - source: Where the owner's tokens are read: best one that does not hold the refresh token. A refresh token
-    ///     that is read is dropped at once.
+    ///     that is read is dropped at once. `nil`: the application hands them in with ``follow(_:)-(TokenBundle)``.
     ///   - policy: The times and limits.
     ///   - clock: The clocks.
     ///   - bundleNeeded: Is called on any thread when a request starts to wait for a newer bundle and none has waited
     ///     before it, so that the application can ask the owner for one. It must not block.
-    public convenience init(
-        _ source: any SessionSource,
+    public init(
+        _ source: (any SessionSource)? = nil,
         policy: FollowerPolicy = FollowerPolicy(),
         clock: any TimeSource = SystemTimeSource(),
         bundleNeeded: (@Sendable () -> Void)? = nil
-    ) {
-        self.init(reading: source, policy, clock, bundleNeeded)
-    }
-
-    /// Creates a follower of what the application hands in with ``follow(_:)-(TokenBundle)``.
-    ///
-    /// - Parameters:
-    ///   - policy: The times and limits.
-    ///   - clock: The clocks.
-    ///   - bundleNeeded: As for ``init(_:policy:clock:bundleNeeded:)``.
-    public convenience init(
-        policy: FollowerPolicy = FollowerPolicy(),
-        clock: any TimeSource = SystemTimeSource(),
-        bundleNeeded: (@Sendable () -> Void)? = nil
-    ) {
-        self.init(reading: nil, policy, clock, bundleNeeded)
-    }
-
-    private init(
-        reading source: (any SessionSource)?, _ policy: FollowerPolicy, _ clock: any TimeSource,
-        _ bundleNeeded: (@Sendable () -> Void)?
     ) {
         self.source = source
         self.policy = policy
@@ -127,7 +106,7 @@ public final class SessionFollower: TokenProvider {
 
     /// See `TokenProvider.noteServerDate(_:)`.
     public func noteServerDate(_ date: Date) {
-        if core.withLock({ $0.isNew(date) }) { send(.serverDateNoted(date)) }
+        if core.withLock({ $0.callers.isNew(date) }) { send(.serverDateNoted(date)) }
     }
 
     // MARK: The state
@@ -138,7 +117,7 @@ public final class SessionFollower: TokenProvider {
     /// The states from now on, the current one first. A stream keeps the follower, and ends only with its reader.
     public var states: AsyncStream<SessionState> {
         watchSource()
-        return core.withLock { $0.subscribers.stream(startingWith: $0.machine.published, keeping: self) }
+        return core.withLock { $0.callers.readers.stream(startingWith: $0.machine.published, keeping: self) }
     }
 
     /// Waits until the state is known: the source has been read, or the first bundle was handed in.

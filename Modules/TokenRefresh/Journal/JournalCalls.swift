@@ -12,10 +12,8 @@ final class JournalCalls: Sendable {
         var failure: TokenStoreError?
         /// The last call. Each one waits for the one before it, however long that hangs.
         var last: Task<Void, Never>?
-        /// The numbers of the calls that began, that ended, and that missed their limit last.
-        var begun = 0
-        var ended = 0
-        var late = 0
+        /// The calls that have not ended. One with an outcome has missed its limit.
+        var underWay: [Race<Outcome>] = []
     }
 
     private let journal: any SessionJournal
@@ -66,32 +64,23 @@ final class JournalCalls: Sendable {
         let race = Race<Outcome>()
         let due = clock.uptime + limit
         state.withLock { state in
-            guard state.late <= state.ended else {
+            guard state.underWay.allSatisfy({ $0.outcome == nil }) else {
                 race.end(.failure(late))
                 return
             }
-            state.begun += 1
-            let (number, earlier) = (state.begun, state.last)
+            state.underWay.append(race)
             let timer = Task.detached { [self] in
-                guard (try? await clock.sleep(until: due)) != nil else { return }
-                let isLate = self.state.withLock { state in
-                    if state.ended < number { state.late = max(state.late, number) }
-                    return state.ended < number
-                }
-                if isLate { end(race, .failure(late)) }
+                guard (try? await clock.sleep(until: due)) != nil, race.outcome == nil else { return }
+                end(race, .failure(late))
             }
-            state.last = Task.detached { [self] in
+            state.last = Task.detached { [self, earlier = state.last] in
                 await earlier?.value
-                defer {
-                    timer.cancel()
-                    self.state.withLock { $0.ended = number }
-                }
-                guard self.state.withLock({ $0.late < number }) else { return }
-                do {
-                    end(race, .success(try await work(journal)))
-                } catch {
-                    end(race, .failure(.wrapping(error, of: "journal")))
-                }
+                let call = race.outcome == nil ? Task { try await work(journal) } : nil
+                let result = await call?.result.mapError { TokenStoreError.wrapping($0, of: "journal") }
+                timer.cancel()
+                // The next call that its caller makes finds that this one has ended.
+                self.state.withLock { _ = $0.underWay.removeFirst() }
+                if let result { end(race, result) }
             }
         }
         return race
@@ -114,6 +103,6 @@ final class JournalCalls: Sendable {
 
     /// Waits until no call of the journal is under way.
     func settle() async {
-        while let last = state.withLock({ $0.begun > $0.ended ? $0.last : nil }) { await last.value }
+        while let last = state.withLock({ $0.underWay.isEmpty ? nil : $0.last }) { await last.value }
     }
 }

@@ -21,7 +21,7 @@ import Testing
         let old = try await follower.token()
         #expect(old.value == token.value)
         let waiting = Task { try await follower.replacement(for: old) }
-        try await until { follower.core.withLock { !$0.waiters.isEmpty } }
+        try await until { follower.core.withLock { !$0.callers.waiters.isEmpty } }
         #expect(owner.handler.calls.isEmpty)
         let fresh = try await owner.engine.replacement(for: token)
         #expect(try await waiting.value.value == fresh.value && follower.validToken?.value == fresh.value)
@@ -57,7 +57,7 @@ import Testing
         let asked = Locked(0)
         let follower = SessionFollower(clock: ManualTimeSource(), bundleNeeded: { asked.withLock { $0 += 1 } })
         let waiting = (0..<100).map { _ in Task { try await follower.token() } }
-        try await until { follower.core.withLock { $0.waiters.count } == 100 }
+        try await until { follower.core.withLock { $0.callers.waiters.count } == 100 }
         #expect(asked.withLock { $0 } == 1)
         follower.follow(.fixture(generation: 2))
         for request in waiting { #expect(try await request.value.generation == 2) }
@@ -83,7 +83,7 @@ import Testing
         let follower = SessionFollower(store, clock: clock)
         let waiting = Task { try await follower.restore() }
         try await gate.arrivals(atLeast: 1)
-        try await clock.advance(by: .seconds(10), until: { follower.core.withLock { $0.waiters.isEmpty } })
+        try await clock.advance(by: .seconds(10), until: { follower.core.withLock { $0.callers.waiters.isEmpty } })
         await #expect(throws: AuthenticationError.self) { try await waiting.value }
         #expect(follower.state == .unknown)
         // G26: no read follows that would hang too.
@@ -102,10 +102,10 @@ import Testing
     @Test func `G7: a cancelled request of a follower returns at once`() async throws {
         let follower = SessionFollower(clock: ManualTimeSource())
         let waiting = Task { try await follower.token() }
-        try await until { follower.core.withLock { !$0.waiters.isEmpty } }
+        try await until { follower.core.withLock { !$0.callers.waiters.isEmpty } }
         waiting.cancel()
         await #expect(throws: CancellationError.self) { try await waiting.value }
-        #expect(follower.core.withLock { $0.waiters.isEmpty })
+        #expect(follower.core.withLock { $0.callers.waiters.isEmpty })
     }
 
     @Test func `A follower that is released leaves no task behind`() async throws {

@@ -109,7 +109,7 @@ final class Bench: Sendable {
 
     /// Waits until this many requests wait for the refresh under way, so that none comes late.
     func waiters(atLeast count: Int) async throws {
-        try await until { engine.core.withLock { $0.waiters.count } >= count }
+        try await until { engine.core.withLock { $0.callers.waiters.count } >= count }
     }
 }
 

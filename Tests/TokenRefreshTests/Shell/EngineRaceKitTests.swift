@@ -45,7 +45,7 @@ import Testing
             #expect(await bench.engine.settle())
             bench.clock.advance(by: .seconds(60))
         }
-        #expect(bench.engine.core.withLock { $0.waiters.isEmpty })
+        #expect(bench.engine.core.withLock { $0.callers.waiters.isEmpty })
         #expect(bench.server.reuses == 0)
     }
 }

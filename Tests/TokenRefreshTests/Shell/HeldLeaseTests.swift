@@ -57,9 +57,9 @@ import Testing
             policy: .init(), isShared: true, owner: .init(host: "host", process: "p1"), tolerance: .none)
         var core = CoordinatorCore(machine: RefreshStateMachine(settings: settings, random: .system))
         for number in 1...5 {
-            let token = ExpiringActivityToken {}
+            let lease = KeptLease("\(number)")
             core.leases[AttemptID(number: number)] = HeldLease(
-                lease: KeptLease("\(number)"), activity: token, wait: Task { .success(nil) })
+                lease: lease, activity: ExpiringActivityToken {}, wait: Task { lease })
         }
         #expect(core.newestLease?.identity == "5")
     }

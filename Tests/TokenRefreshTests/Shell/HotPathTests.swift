@@ -12,12 +12,12 @@ import Testing
     @Test func `G18: a valid token causes no call of the store or the handler`() async throws {
         let bench = try await Bench.signedIn(.shared)
         let reads = bench.store.calls(.load)
-        let steps = bench.engine.core.withLock { $0.nextNumber() }
+        let steps = bench.engine.core.withLock { $0.callers.nextNumber() }
         for _ in 0..<100_000 { _ = try await bench.engine.token() }
         #expect(bench.store.calls(.load) <= reads + 1, "at most one check, after the report of its own sign-in")
         #expect(bench.store.calls(.save) == 1 && bench.store.calls(.record) == 0 && bench.store.calls(.delete) == 0)
         #expect(bench.handler.calls.isEmpty)
-        #expect(bench.engine.core.withLock { $0.nextNumber() } == steps + 1, "the machine was not asked either")
+        #expect(bench.engine.core.withLock { $0.callers.nextNumber() } == steps + 1, "the machine was not asked either")
     }
 
     @Test func `G18: the token at hand is that of a request, until it has to be refreshed`() async throws {

@@ -72,8 +72,8 @@ import Testing
         }
         try await until {
             bench.engine.core.withLock { core in
-                core.waiters.isEmpty && core.calls.isEmpty && core.leases.isEmpty && core.revocations.isEmpty
-                    && core.subscribers.isEmpty && core.timers.count < 4
+                core.callers.waiters.isEmpty && core.calls.isEmpty && core.leases.isEmpty && core.revocations.isEmpty
+                    && core.callers.readers.isEmpty && core.timers.count < 4
             }
         }
         let place = bench.engine.place
@@ -83,8 +83,9 @@ import Testing
 
     @Test func `Equal stores are one place, and others are not`() {
         let (one, same, other) = (NamedStore(name: "a"), NamedStore(name: "a"), NamedStore(name: "b"))
-        #expect(StorePlace(of: one) != nil && StorePlace(of: one) == StorePlace(of: same))
-        #expect(StorePlace(of: one) != StorePlace(of: other))
+        let engine = engine()
+        #expect(StorePlace(of: one, in: engine) == StorePlace(of: same, in: self.engine()))
+        #expect(StorePlace(of: one, in: engine) != StorePlace(of: other, in: engine))
     }
 
     @Test func `An engine that is released watches its store no longer`() async throws {

@@ -117,7 +117,7 @@ import Testing
             try await registry[0].replacement(
                 for: .init(value: "access-user0-0", session: .init(rawValue: "user0"), generation: 0))
         }
-        try await until { registry[0].core.withLock { $0.waiters.count } == 2 }
+        try await until { registry[0].core.withLock { $0.callers.waiters.count } == 2 }
         gate.open()
         #expect(try await request.value.name == "user0 g1")
         #expect(try await other.value.name == "user0 g1")
