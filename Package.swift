@@ -177,7 +177,7 @@ let tests: [Target] = [
     tests(
         of: "Storage", authKits + ["TestSupport", "Peer"], trait: [product("Crypto", "swift-crypto", trait: "Crypto")]),
     tests(of: "PostgreSQLStorage", authKits + ["Storage", "TokenRefresh", "TestSupport", "Peer"]),
-    tests(of: "Imaging", ["TestSupport"]),
+    tests(of: "Imaging", ["ConcurrencyPrimitives"]),
     tests(of: "NetworkCombine", authKits + ["NetworkCore", "TokenRefresh", "NetworkTesting", "TestSupport"]),
     tests(of: "ContractTesting", []),
     tests(of: "AuthTesting", interfaces + ["ContractTesting", "TokenRefresh", "TestSupport"]),

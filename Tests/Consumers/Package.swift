@@ -24,7 +24,7 @@ let package = Package(
     targets: [
         // Its Samples are a symbolic link to those of DocumentationTests.
         .executableTarget(name: "Plain", dependencies: latchkey + doubles + rest),
-        // SE-0466. Its main.swift is a symbolic link to the one of Plain.
+        // The next two are symbolic links to Plain. SE-0466.
         .executableTarget(
             name: "MainActorByDefault", dependencies: latchkey + doubles + rest,
             swiftSettings: [.defaultIsolation(MainActor.self)]),

@@ -1,5 +1,5 @@
+import ConcurrencyPrimitives
 import Imaging
-import TestSupport
 import Testing
 
 @Suite struct PixelSizeTests {
@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test func `every size fits its box to the nearest pixel`() {
-        var generator = SeededGenerator(seed: 1)
+        var generator = SplitMix64(seed: 1)
         for _ in 0..<2000 {
             func side() -> Int { Int.random(in: 1...6000, using: &generator) }
             let (size, box) = (PixelSize(width: side(), height: side()), PixelSize(width: side(), height: side()))

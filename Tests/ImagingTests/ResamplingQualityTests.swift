@@ -1,6 +1,6 @@
+import ConcurrencyPrimitives
 import Foundation
 import Imaging
-import TestSupport
 import Testing
 
 /// The quality of the reduction, as the peak signal-to-noise ratio against a reference: the exact area mean of the
@@ -8,7 +8,7 @@ import Testing
 @Suite struct ResamplingQualityTests {
     /// Smooth shapes with texture, as in a photo.
     private static func scene(_ size: PixelSize) -> Bitmap {
-        var generator = SeededGenerator(seed: 42)
+        var generator = SplitMix64(seed: 42)
         return .painted(size) { x, y in
             let texture = Double.random(in: -12...12, using: &generator)
             return [

@@ -59,14 +59,28 @@ import Testing
 
     @Test(arguments: [
         [Frame.settings([]), .goAway()], [.settings([]), .goAway(last: .max)],
-        [.settings([(3, 1)]), .settings([(3, 7)])], [.settings([(3, 1)]), .settings([(3, 0)]), .goAway()],
         [.settings([]), .settings([]), .goAway(), .goAway()], [.goAway()],
-        [.settings([(3, .max)]), .settings([(3, 1)])],
     ])
     func `frames that arrive at once with the first settings do no harm`(_ opening: [Frame]) async throws {
+        try await Self.burst(afterOpening: opening)
+    }
+
+    /// One request waits for the connection. Several would open one each, of which the first that is ready may serve
+    /// them all, and a debug build of AsyncHTTPClient asserts when the limit of a connection without a stream changes.
+    @Test(arguments: [
+        [Frame.settings([(3, 1)]), .settings([(3, 7)])], [.settings([(3, 1)]), .settings([(3, 0)]), .goAway()],
+        [.settings([(3, .max)]), .settings([(3, 1)])],
+    ])
+    func `a limit of streams that arrives at once with the first one does no harm`(_ opening: [Frame]) async throws {
+        try await Self.burst(afterOpening: opening, startsAlone: true)
+    }
+
+    /// Sends requests to a server whose first connection has other first frames than the next ones.
+    private static func burst(afterOpening opening: [Frame], startsAlone: Bool = false) async throws {
         let first = FrameScript(opening: opening, response: Self.ok.response)
         for _ in 0..<3 {
             try await TLSServer.run([first, Self.ok]) { transport, server in
+                if startsAlone { await Self.failure(of: transport, server, idleTimeout: .seconds(300)) }
                 await withTaskGroup { group in
                     for _ in 0..<10 { group.addTask { await Self.failure(of: transport, server) } }
                 }

@@ -130,9 +130,11 @@ struct TLSServer {
             idleTimeout: idleTimeout, purpose: purpose, onEvent: onEvent)
     }
 
-    /// A transport that trusts the server's certificate.
+    /// A transport that trusts the server's certificate, with time to connect on a machine that is busy.
     func transport(pins: Set<String>? = nil) throws -> AsyncHTTPClientTransport {
-        AsyncHTTPClientTransport(trust: try identity.trust(pins: pins))
+        var limits = AsyncHTTPClientTransport.Limits()
+        limits.connectTimeout = .seconds(300)
+        return AsyncHTTPClientTransport(limits: limits, trust: try identity.trust(pins: pins))
     }
 
     /// Sends each part of a request back as it arrives.

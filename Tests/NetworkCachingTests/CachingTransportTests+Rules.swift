@@ -159,14 +159,12 @@ extension CachingTransportTests {
 
     /// G26. `Cache-Control`, as any server may write it.
     @Test(.ownThread) func `no input crashes or hangs the parser, and its time is linear in the length of its input`() {
-        let parser = FuzzedParser(
+        FuzzedParser(
             "Cache-Control", seeds: ["max-age=60, stale-if-error=\"5\", private=\"a,b\"", "no-store,no-cache"],
             words: ["max-age", "=", "\"", ",", "\\", "99999999999999999999"],
             units: [",", "a=\"", "max-age=1,", "\\", "a", " "]
         ) { text in
             #expect(CacheControl(HTTPHeaders([("Cache-Control", text)])).seconds("max-age") ?? 0 >= 0)
-        }
-        parser.fuzz()
-        #expect(parser.nonlinearUnits() == [])
+        }.check()
     }
 }

@@ -60,6 +60,8 @@ extension AuthorizationServer {
         change(&server)
         var signIn = OAuth2CodeSignIn(server: server, client: client, network: network, scope: scope)
         signIn.prover = prover
+        // However busy the machine is, no reference to a request expires meanwhile.
+        signIn.clock = ManualTimeSource()
         return signIn
     }
     #endif

@@ -119,7 +119,9 @@ struct PostgreSQLLeaseTests {
         let lease = try await holder.lease(waitingAtMost: .zero)
         let clock = ManualTimeSource()
         let waiting = server.store(holder.account, clock: clock)
-        let waiter = Task { await storeFailure { _ = try await waiting.lease(waitingAtMost: .milliseconds(5)) } }
+        let waiter = Task {
+            await #expect(throws: TokenStoreError.self) { try await waiting.lease(waitingAtMost: .milliseconds(5)) }
+        }
         try await clock.advance(by: .milliseconds(5), whenAsleep: 1)
         let error = await waiter.value
         #expect(error?.code == .busy)

@@ -42,7 +42,9 @@ struct PostgreSQLOutageTests {
     @Test func `the pauses between attempts to reach a server grow`() async throws {
         let clock = ManualTimeSource()
         let store = ConnectionTo("host=/nowhere user=latchkey").store(clock: clock)
-        func attempt() async -> String? { await storeFailure { _ = try await store.load() }?.reason }
+        func attempt() async -> String? {
+            await #expect(throws: TokenStoreError.self) { try await store.load() }?.reason
+        }
         let (failed, paused) = ("no database server listens there", "the next attempt is in")
         for bound in [100, 200, 400] {
             #expect(await attempt()?.contains(failed) == true)
@@ -75,7 +77,7 @@ struct PostgreSQLOutageTests {
         let processes = clients + [try server.postmaster]
         for process in processes { kill(process, SIGSTOP) }
         let start = ContinuousClock.now
-        let error = await storeFailure { try await store.save(.fleet(2)) }
+        let error = await #expect(throws: TokenStoreError.self) { try await store.save(.fleet(2)) }
         let elapsed = ContinuousClock.now - start
         for process in processes { kill(process, SIGCONT) }
         #expect(error?.code == .unavailable)
@@ -107,7 +109,7 @@ struct PostgreSQLOutageTests {
             // The end of the server ends the wait.
             let store = place.store("\(number)")
             return Task {
-                let error = await storeFailure { _ = try await store.load() }
+                let error = await #expect(throws: TokenStoreError.self) { try await store.load() }
                 responded.withLock { $0 += 1 }
                 return error
             }
@@ -134,9 +136,10 @@ struct PostgreSQLOutageTests {
         let limits = PostgreSQLLimits().with { $0.connect = .seconds(2) }
         let store = PostgreSQLTokenStore(connection: connection, cipher: UnencryptedTokenCipher(), limits: limits)
         let errors = [
-            await storeFailure { _ = try await store.load() }, await storeFailure { try await store.save(.fleet(1)) },
-            await storeFailure { _ = try await store.lease(waitingAtMost: .zero) },
-            await storeFailure { try await store.prepare() },
+            await #expect(throws: TokenStoreError.self) { try await store.load() },
+            await #expect(throws: TokenStoreError.self) { try await store.save(.fleet(1)) },
+            await #expect(throws: TokenStoreError.self) { try await store.lease(waitingAtMost: .zero) },
+            await #expect(throws: TokenStoreError.self) { try await store.prepare() },
         ]
         for error in errors { #expect([.unavailable, .insecure].contains(error?.code)) }
         var text = ""
@@ -152,7 +155,7 @@ struct PostgreSQLOutageTests {
         try await server.run("CREATE ROLE guarded LOGIN PASSWORD '\(Self.password)'")
         func reason(_ password: String) async -> String? {
             let store = ConnectionTo("host=\(server.folder) user=guarded dbname=postgres \(password)").store()
-            return await storeFailure { _ = try await store.load() }?.reason
+            return await #expect(throws: TokenStoreError.self) { try await store.load() }?.reason
         }
         #expect(await reason("password=wrong") == "the password was refused")
         #expect(await reason("") == "the server requires a password and none was given")

@@ -58,7 +58,9 @@ struct PostgreSQLRestartTests {
         let server = try await PostgreSQLServer.shared
         let cipher = GatedCipher()
         let store = server.named(cipher: cipher)
-        let update = Task { await storeFailure { try await store.update { _ in .active(.fleet(1)) } } }
+        let update = Task {
+            await #expect(throws: TokenStoreError.self) { try await store.update { _ in .active(.fleet(1)) } }
+        }
         try await cipher.sealing.arrivals(atLeast: 1)
         try await server.cutConnections(of: store.account)
         try await server.store(store.account).save(.fleet(7, session: "another"))

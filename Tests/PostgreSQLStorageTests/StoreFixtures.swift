@@ -15,22 +15,12 @@ extension TokenBundle {
     }
 }
 
-/// The error that a call throws, if it is an error of a store.
-func storeFailure(of call: () async throws -> Void) async -> TokenStoreError? {
-    do {
-        try await call()
-        return nil
-    } catch {
-        return error as? TokenStoreError
-    }
-}
-
 /// Expects that a call fails with a code, and with some words in its reason.
 func expectFailure(
     _ code: TokenStoreError.Code, _ words: String = " ", sourceLocation: SourceLocation = #_sourceLocation,
     of call: () async throws -> Void
 ) async {
-    let error = await storeFailure(of: call)
+    let error = await #expect(throws: TokenStoreError.self, sourceLocation: sourceLocation) { try await call() }
     #expect(error?.code == code, sourceLocation: sourceLocation)
     let reason = error?.reason ?? "none"
     #expect(reason.contains(words), "\(reason)", sourceLocation: sourceLocation)

@@ -2,7 +2,6 @@ import AuthInterface
 import AuthTesting
 import Foundation
 import Storage
-import TestSupport
 import Testing
 import TokenRefresh
 
@@ -101,12 +100,6 @@ func remove(_ account: String, from sessions: SessionRegistry<String>) async thr
 
     private func session(_ store: any TokenStore) -> TokenRefreshCoordinator {
         TokenRefreshCoordinator(store: store, handler: ScriptedRefreshHandler())
-    }
-
-    @Test func `each Swift sample of the module's articles is compiled`() throws {
-        let samples = try DocumentedSamples(of: "TokenRefresh", compiledIn: #filePath)
-        #expect(samples.count >= 3)
-        #expect(samples.missing == [])
     }
 
     @Test func `tokens of another place are carried over once, over no session and over no end`() async throws {

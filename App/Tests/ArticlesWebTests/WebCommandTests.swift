@@ -36,7 +36,6 @@ import Testing
     ) async throws {
         try await DevBackend.withServer { backend in
             let folder = try TemporaryFolder()
-            defer { folder.remove() }
             let base = ["--base-url", backend.baseURL.absoluteString]
             let program = try await start(["web", "--development-name", "Grace"] + base, in: folder)
             let browser = try await browser(of: program)

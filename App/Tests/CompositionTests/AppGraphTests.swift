@@ -12,7 +12,9 @@ import TokenRefresh
 @Suite(.timeLimit(.minutes(20))) struct AppGraphTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "graph-\(UUID().uuidString)")
 
-    private func configuration(_ url: String, refresh: RefreshChoice = .rest) throws -> AppConfiguration {
+    private func configuration(
+        _ url: String = "https://api.example.com/api/v1", refresh: RefreshChoice = .rest
+    ) throws -> AppConfiguration {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         var configuration = AppConfiguration(
             baseURL: try #require(URL(string: url)), store: .file(folder: folder.appending(path: "tokens")))
@@ -32,7 +34,7 @@ import TokenRefresh
     func `the tokens of one server are never sent to another, and another spelling is the same server`(
         _ url: String, isSame: Bool
     ) async throws {
-        let first = try configuration("https://api.example.com/api/v1")
+        let first = try configuration()
         try await AppGraph(first, over: StubTransport.server()).session.signIn(tokens)
         let transport = StubTransport.server()
         let graph = AppGraph(try configuration(url), over: transport)
@@ -49,8 +51,7 @@ import TokenRefresh
     ])
     func `the configuration chooses the refresh call`(_ refresh: RefreshChoice, _ line: String) async throws {
         let transport = StubTransport.server()
-        let graph = AppGraph(
-            try configuration("https://api.example.com/api/v1", refresh: refresh), over: transport)
+        let graph = AppGraph(try configuration(refresh: refresh), over: transport)
         try await graph.session.signIn(expired)
         #expect(try await graph.auth.me().name == "Ada")
         #expect(
@@ -61,7 +62,7 @@ import TokenRefresh
     }
 
     @Test func `the status of an expired token can be configured`() async throws {
-        var configuration = try configuration("https://api.example.com/api/v1")
+        var configuration = try configuration()
         configuration.store = .memory
         configuration.expiredStatus = 419
         let graph = AppGraph(configuration, transport: StubTransport.server())
@@ -71,7 +72,7 @@ import TokenRefresh
     }
 
     @Test func `the observer is notified, and the report shows the state`() async throws {
-        var configuration = try configuration("https://api.example.com/api/v1")
+        var configuration = try configuration()
         configuration.store = .memory
         let (events, event) = AsyncStream.makeStream(of: SessionEvent.self)
         let graph = AppGraph(configuration, transport: StubTransport.server(), observer: { event.yield($0) })

@@ -15,8 +15,14 @@ import Testing
         return variables.merging(["XDG_CONFIG_HOME": folder.path]) { own, _ in own }
     }
 
+    private func read(
+        _ file: String? = nil, _ variables: [String: String] = [:], flags: [Setting: String] = [:]
+    ) throws -> AppConfiguration {
+        try AppConfiguration.read(flags: flags, environment: environment(file, variables))
+    }
+
     @Test func `without settings the defaults apply`() throws {
-        let configuration = try AppConfiguration.read(environment: try environment())
+        let configuration = try read()
         #expect(configuration.baseURL.absoluteString == AppConfiguration.defaultBaseURL)
         #expect(configuration.store == .file(folder: nil))
         #expect(configuration.refresh == .rest)
@@ -26,10 +32,8 @@ import Testing
 
     @Test func `a flag wins over the environment, and the environment over the file`() throws {
         let file = #"{"base-url":"https://file.example.com","store":"memory","expired-status":419}"#
-        let environment = try environment(
-            file, ["ARTICLES_BASE_URL": "https://environment.example.com", "ARTICLES_STORE": "file"])
-        let configuration = try AppConfiguration.read(
-            flags: [.baseURL: "https://flag.example.com"], environment: environment)
+        let variables = ["ARTICLES_BASE_URL": "https://environment.example.com", "ARTICLES_STORE": "file"]
+        let configuration = try read(file, variables, flags: [.baseURL: "https://flag.example.com"])
         #expect(configuration.baseURL.host() == "flag.example.com")
         #expect(configuration.store == .file(folder: nil))
         #expect(configuration.expiredStatus == 419)
@@ -57,12 +61,8 @@ import Testing
     @Test func `a client with a secret is confidential, and one without is public`() throws {
         let variables = ["ARTICLES_REFRESH": "oauth2", "ARTICLES_CLIENT_ID": "fixture"]
         let secret = variables.merging(["ARTICLES_CLIENT_SECRET": "fixture-secret"]) { own, _ in own }
-        #expect(
-            try AppConfiguration.read(environment: try environment(nil, secret)).refresh
-                == .oauth2(.basic(id: "fixture", secret: "fixture-secret")))
-        #expect(
-            try AppConfiguration.read(environment: try environment(nil, variables)).refresh
-                == .oauth2(.public(id: "fixture")))
+        #expect(try read(nil, secret).refresh == .oauth2(.basic(id: "fixture", secret: "fixture-secret")))
+        #expect(try read(nil, variables).refresh == .oauth2(.public(id: "fixture")))
         #expect(Setting.clientSecret.flag == nil, "other users of a machine see a process's arguments")
     }
 
@@ -70,13 +70,10 @@ import Testing
     func `the replay tolerance is read from a flag, the environment and the file`(
         _ text: String, _ tolerance: ReplayTolerance
     ) throws {
-        let environment = try environment()
         let number = Int(text).map(String.init) ?? "\"\(text)\""
-        #expect(try AppConfiguration.read(flags: [.replay: text], environment: environment).replay == tolerance)
-        let variable = environment.merging(["ARTICLES_REPLAY": text]) { own, _ in own }
-        #expect(try AppConfiguration.read(environment: variable).replay == tolerance)
-        let file = try self.environment("{\"replay\":\(number)}")
-        #expect(try AppConfiguration.read(environment: file).replay == tolerance)
+        #expect(try read(flags: [.replay: text]).replay == tolerance)
+        #expect(try read(nil, ["ARTICLES_REPLAY": text]).replay == tolerance)
+        #expect(try read("{\"replay\":\(number)}").replay == tolerance)
     }
 
     static let mistakes: [(flags: [Setting: String], words: String)] = [
@@ -98,10 +95,7 @@ import Testing
     @Test(arguments: mistakes.indices)
     func `an invalid flag is named in one line`(_ index: Int) throws {
         let (flags, words) = Self.mistakes[index]
-        let environment = try environment()
-        let error = #expect(throws: ConfigurationError.self) {
-            try AppConfiguration.read(flags: flags, environment: environment)
-        }
+        let error = #expect(throws: ConfigurationError.self) { try read(flags: flags) }
         let line = try #require(error?.description)
         #expect(line.contains(words))
         #expect(!line.contains("\n") && !line.contains("pass@"))
@@ -120,8 +114,7 @@ import Testing
         (#"{"profile": "b", "profiles": {"a": {}}}"#, "names the profile b"),
     ])
     func `an invalid configuration file is named in one line`(_ file: String, _ words: String) throws {
-        let environment = try environment(file)
-        let error = #expect(throws: ConfigurationError.self) { try AppConfiguration.read(environment: environment) }
+        let error = #expect(throws: ConfigurationError.self) { try read(file) }
         #expect(error?.description.contains(words) == true)
         #expect(error?.description.contains("config.json") == true)
         #expect(error?.isUsage == false)
@@ -133,10 +126,9 @@ import Testing
              "expired-status": 419, "store": "memory",
              "profiles": {"b": {"base-url": "https://b.example.com"}, "c": {"expired-status": 403}}}
             """#
-        let environment = try environment(file)
-        let b = try AppConfiguration.read(flags: [.profile: "b"], environment: environment)
+        let b = try read(file, flags: [.profile: "b"])
         #expect(b.refresh == .rest && b.expiredStatus == 401 && b.store == .memory && b.profile?.rawValue == "b")
-        let c = try AppConfiguration.read(flags: [.profile: "c"], environment: environment)
+        let c = try read(file, flags: [.profile: "c"])
         #expect(c.refresh == .oauth2(.basic(id: "a", secret: "fixture-a")) && c.expiredStatus == 403)
         #expect(c.baseURL.host() == "a.example.com")
     }
@@ -158,8 +150,7 @@ import Testing
              "profiles": {"p": {"base-url": "https://p.example.com", "refresh": "oauth2", "client-id": "a",
                                 "client-secret": "fixture-p"}}}
             """#
-        let environment = try environment(file).merging(variables) { $1 }
-        let configuration = try AppConfiguration.read(flags: flags, environment: environment)
-        #expect(configuration.refresh == .oauth2(secret.map { .basic(id: "a", secret: $0) } ?? .public(id: "a")))
+        let client = secret.map { OAuth2Client.basic(id: "a", secret: $0) } ?? .public(id: "a")
+        #expect(try read(file, variables, flags: flags).refresh == .oauth2(client))
     }
 }

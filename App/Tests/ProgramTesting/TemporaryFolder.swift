@@ -1,7 +1,7 @@
 package import Foundation
 
-/// A temporary folder that only this user can read.
-package struct TemporaryFolder: Sendable {
+/// A temporary folder that only this user can read. It is removed with its content when the object is deallocated.
+package final class TemporaryFolder: Sendable {
     package let url: URL
 
     /// Creates the folder.
@@ -13,11 +13,8 @@ package struct TemporaryFolder: Sendable {
             at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
 
+    deinit { try? FileManager.default.removeItem(at: url) }
+
     /// The folder of a file store, which the first sign-in creates.
     package var tokens: URL { url.appendingPathComponent("tokens") }
-
-    /// Removes the folder and its content. A failure is ignored: it is no reason to fail a test.
-    package func remove() {
-        try? FileManager.default.removeItem(at: url)
-    }
 }

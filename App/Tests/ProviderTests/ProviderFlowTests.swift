@@ -11,6 +11,12 @@ import TokenRefresh
 struct ProviderFlowTests {
     typealias Authentication = RunningProvider.Authentication
 
+    private let provider: RunningProvider
+
+    init() async throws {
+        provider = try await RunningProvider()
+    }
+
     /// An engine over a store in memory, and what it stores.
     private func session(_ handler: OAuth2TokenRefreshHandler) -> (TokenRefreshCoordinator, MemoryTokenStore) {
         let store = MemoryTokenStore()
@@ -18,7 +24,7 @@ struct ProviderFlowTests {
     }
 
     private func signedIn(
-        _ provider: RunningProvider, _ authentication: Authentication = .none
+        _ authentication: Authentication = .none
     ) async throws -> (coordinator: TokenRefreshCoordinator, tokens: TokenBundle, store: MemoryTokenStore) {
         let (coordinator, store) = session(try await provider.handler(authentication))
         try await provider.signIn(authentication).start(coordinator, with: ScriptedBrowser().userAgent)
@@ -29,8 +35,7 @@ struct ProviderFlowTests {
     func `a code is exchanged, a refresh rotates both tokens, and a sign-out revokes them`(
         authentication: Authentication
     ) async throws {
-        let provider = try await RunningProvider()
-        let (coordinator, old, store) = try await signedIn(provider, authentication)
+        let (coordinator, old, store) = try await signedIn(authentication)
         #expect(coordinator.state.isSignedIn)
         #expect(try await provider.accepts(old.accessToken))
         #expect(try await coordinator.refresh().isSignedIn)
@@ -48,7 +53,6 @@ struct ProviderFlowTests {
     func `a plain challenge, and a code for another challenge, are refused`(
         item: String, value: String, code: String
     ) async throws {
-        let provider = try await RunningProvider()
         let browser = ScriptedBrowser(changingPage: { $0.set(item, value) })
         let (coordinator, store) = session(try await provider.handler(.none))
         let signIn = try await provider.signIn(.none)
@@ -61,7 +65,6 @@ struct ProviderFlowTests {
 
     @Test(arguments: Authentication.allCases)
     func `a device is signed in after the user has entered its code`(authentication: Authentication) async throws {
-        let provider = try await RunningProvider()
         let (coordinator, store) = session(try await provider.handler(authentication))
         let signIn = OAuth2DeviceSignIn(
             server: try await provider.server(), client: try provider.oauthClient(authentication),
@@ -78,7 +81,6 @@ struct ProviderFlowTests {
     func `a device code that is denied or has expired ends the sign-in`(
         decision: String, code: OAuth2SignInError.Code
     ) async throws {
-        let provider = try await RunningProvider()
         let (coordinator, _) = session(try await provider.handler(.none))
         let signIn = OAuth2DeviceSignIn(
             server: try await provider.server(), client: try provider.oauthClient(.none), network: provider.network)
@@ -92,8 +94,7 @@ struct ProviderFlowTests {
     @Test func `a second use of a rotated refresh token is rejected, and ends the session of its successor`()
         async throws
     {
-        let provider = try await RunningProvider()
-        let (coordinator, old, store) = try await signedIn(provider)
+        let (coordinator, old, store) = try await signedIn()
         _ = try await coordinator.refresh()
         let new = try #require(await store.load())
         let handler = try await provider.handler(.none)
@@ -107,8 +108,7 @@ struct ProviderFlowTests {
     }
 
     @Test func `a wrong secret refuses the client, and the session stays`() async throws {
-        let provider = try await RunningProvider()
-        let (_, tokens, _) = try await signedIn(provider, .basic)
+        let (_, tokens, _) = try await signedIn(.basic)
         let server = try await provider.server()
         for client in [OAuth2Client.basic(id: "endurance", secret: "fixture"), .public(id: "endurance")] {
             let handler = OAuth2TokenRefreshHandler(
@@ -126,7 +126,6 @@ struct ProviderFlowTests {
     func `a sign-in with openid returns the user, by a key of either algorithm`(
         authentication: Authentication, algorithm: String
     ) async throws {
-        let provider = try await RunningProvider()
         try await provider.changeKey(to: algorithm)
         let (coordinator, _) = session(try await provider.handler(authentication))
         let signIn = try await provider.signIn(authentication, scope: "openid resource")
@@ -137,7 +136,6 @@ struct ProviderFlowTests {
     }
 
     @Test func `a reference to a pushed request is taken once`() async throws {
-        let provider = try await RunningProvider()
         let (coordinator, _) = session(try await provider.handler(.key))
         let userAgent = LoopbackUserAgent(timeout: .seconds(600)) { page in
             #expect(page.query?.contains("scope") == false)

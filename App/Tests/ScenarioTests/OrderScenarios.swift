@@ -70,7 +70,6 @@ extension Scenarios {
             async throws
         {
             let folder = try TemporaryFolder()
-            defer { folder.remove() }
             let place = FileTokenStore(folder: folder.url.appendingPathComponent("followers"))
             let late = FaultyTokenStore(place)
             func store(_ place: any SharedTokenStore) -> FollowedTokenStore {

@@ -61,7 +61,6 @@ extension Scenarios {
 
         @Test func `S12: without key and grace window there is one replay and one ending`() async throws {
             let folder = try TemporaryFolder()
-            defer { folder.remove() }
             try await TestApp.run(1, store: { _ in FileTokenStore(folder: folder.tokens) }) { apps in
                 let backend = apps[0].backend
                 let gate = backend.hold("POST", "/auth/refresh", at: .beforeResponse)

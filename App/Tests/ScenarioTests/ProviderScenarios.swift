@@ -22,8 +22,6 @@ extension Scenarios {
             GatewayResponse(status: status, contentType: "application/json", body: body)
         }
 
-        private static let invalidClient = json(401, #"{"error":"invalid_client"}"#)
-
         static let providers: [Provider] = [
             Provider(
                 name: "GitHub", rules: .gitHub, dead: json(200, #"{"error":"bad_refresh_token"}"#),
@@ -75,7 +73,8 @@ extension Scenarios {
                 name: "Microsoft", dead: json(400, #"{"error":"invalid_grant","suberror":"bad_token"}"#),
                 wrongClient: json(401, #"{"error":"invalid_client","error_codes":[7000215]}"#)),
             Provider(
-                name: "RFC 6749", dead: json(400, #"{"error":"invalid_grant"}"#), wrongClient: invalidClient),
+                name: "RFC 6749", dead: json(400, #"{"error":"invalid_grant"}"#),
+                wrongClient: json(401, #"{"error":"invalid_client"}"#)),
         ]
 
         /// The second factor that a tenant has switched on.

@@ -16,7 +16,6 @@ extension Scenarios {
     @Suite struct StoreScenarios {
         @Test func `S21: while the store is not writable there is no refresh call`() async throws {
             let folder = try TemporaryFolder()
-            defer { folder.remove() }
             let faulty = FaultyTokenStore(FileTokenStore(folder: folder.tokens))
             try await TestApp.run(1, store: { _ in faulty }, { $0.failFast(with: ManualTimeSource()) }) { apps in
                 let app = apps[0]
@@ -185,7 +184,6 @@ private struct MountedFolder: Sendable {
             result = .failure(error)
         }
         try? await disk.unmount()
-        disk.temporary.remove()
         try result.get()
     }
 

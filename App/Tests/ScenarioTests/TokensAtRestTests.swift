@@ -58,7 +58,6 @@ import Testing
     @Test(arguments: ["AsyncHTTPClient", "URLSession"])
     func `G35: after every flow no file, log, recording or URL has a token`(transport: String) async throws {
         let home = try PrivateHome()
-        defer { home.temporary.remove() }
         let photo = home.url.appendingPathComponent("source.jpg")
         try TestApp.photo.write(to: photo)
         let (result, counts) = try await DevBackend.withServer { backend in
@@ -95,7 +94,6 @@ import Testing
 
     @Test func `G35: a token is in the program's store only, and nowhere after the sign-out`() async throws {
         let home = try PrivateHome()
-        defer { home.temporary.remove() }
         try await DevBackend.withServer { backend in
             let store = FileTokenStore(
                 folder: home.url.appendingPathComponent("state/articles/tokens"), account: backend.baseURL.account)

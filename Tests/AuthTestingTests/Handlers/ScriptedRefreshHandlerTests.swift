@@ -135,7 +135,6 @@ import Testing
     }
 
     private func code(_ refresh: () throws -> TokenRefreshResult) -> TokenRefreshError.Code? {
-        do { _ = try refresh() } catch { return (error as? TokenRefreshError)?.code }
-        return nil
+        #expect(throws: TokenRefreshError.self) { try refresh() }?.code
     }
 }

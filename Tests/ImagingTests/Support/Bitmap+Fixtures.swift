@@ -1,6 +1,6 @@
+import ConcurrencyPrimitives
 import Foundation
 import Imaging
-import TestSupport
 import Testing
 
 extension Bitmap {
@@ -33,7 +33,7 @@ extension Bitmap {
 
     /// Random pixels, which compress worst.
     static func noise(_ size: PixelSize, seed: UInt64) -> Bitmap {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix64(seed: seed)
         return painted(size) { _, _ in (0..<3).map { _ in UInt8.random(in: 0...255, using: &generator) } }
     }
 

@@ -16,15 +16,14 @@ struct BoundSession {
     let prover: DPoPProver
     let thumbprint: String
 
-    init(clock: any TimeSource = SystemTimeSource(), _ change: (inout StrictDPoPServer.Settings) -> Void = { _ in })
-        async throws
-    {
+    init(_ change: (inout StrictDPoPServer.Settings) -> Void = { _ in }) async throws {
         server = try StrictDPoPServer(change)
         thumbprint = try await keys.makeKeptKey()
-        prover = DPoPProver(keys: keys, clock: clock)
+        prover = server.prover(keys)
         server.bind(to: thumbprint)
     }
 
+    var clock: ManualTimeSource { server.clock }
     var handler: OAuth2TokenRefreshHandler { server.handler(prover: prover) }
 
     /// The refresh of the current tokens.
@@ -37,7 +36,7 @@ struct BoundSession {
 
     /// What a session has stored: the nonce of an instant.
     func nonces(_ value: String?, age: TimeInterval = 0) -> [String: ProofNonce] {
-        ["as \(server.issuer)": ProofNonce(value: value, date: Date() - age)]
+        ["as \(server.issuer)": ProofNonce(value: value, date: clock.date - age)]
     }
 }
 
@@ -111,9 +110,8 @@ struct DPoPRefreshTests {
     }
 
     @Test func `a challenge after the end of the right to start is a refusal, and no second call`() async throws {
-        let clock = ManualTimeSource()
-        let session = try await BoundSession { $0.onRequest = { clock.advance(by: .seconds(30)) } }
-        let permit = StartPermit(until: clock.uptime + .seconds(30), on: clock)
+        let session = try await BoundSession { $0.delay = .seconds(30) }
+        let permit = StartPermit(until: session.clock.uptime + .seconds(30), on: session.clock)
         let request = session.request(nonces: session.nonces("nonce-old"), permit)
         let error = await session.handler.refreshError(request)
         #expect(error?.code == .unavailable && error?.status == 400, "a whole response: the call is not lost")
@@ -144,7 +142,7 @@ struct DPoPRefreshTests {
         #expect(unset?.code == .unavailable && unset?.reason?.contains("prover") == true)
 
         session.keys.failure.withLock { $0 = TokenStoreError(.unavailable, reason: "locked") }
-        handler.prover = DPoPProver(keys: session.keys)
+        handler.prover = session.server.prover(session.keys)
         let locked = await handler.refreshError(session.request())
         #expect(locked?.code == .unavailable && locked?.status == nil)
 
@@ -159,8 +157,7 @@ struct DPoPRefreshTests {
     @Test func `no answer to the call for a nonce is no lost response`() async throws {
         let session = try await BoundSession()
         session.server.stop()
-        let clock = ManualTimeSource()
-        let permit = StartPermit(until: clock.uptime + .seconds(30), on: clock)
+        let permit = StartPermit(until: session.clock.uptime + .seconds(30), on: session.clock)
         #expect(permit.handOver())
         let error = await session.handler.refreshError(session.request(permit))
         #expect(error?.code == .unavailable && error?.status == nil)
@@ -168,10 +165,10 @@ struct DPoPRefreshTests {
     }
 
     @Test func `G28: a right to start that has ended is not used`() async throws {
-        let (session, clock) = (try await BoundSession(), ManualTimeSource())
-        let late = StartPermit(until: clock.uptime + .seconds(30), on: clock)
+        let session = try await BoundSession()
+        let late = StartPermit(until: session.clock.uptime + .seconds(30), on: session.clock)
         #expect(late.handOver() && late.start())
-        clock.advance(by: .seconds(30))
+        session.clock.advance(by: .seconds(30))
         let error = await session.handler.refreshError(session.request(nonces: session.nonces("nonce-0"), late))
         #expect(error?.status == nil && session.server.requests.isEmpty)
     }
@@ -181,9 +178,8 @@ struct DPoPRefreshTests {
     func `KE6: a proof that is refused for its time is made once more with the date of the refusal, however slow it is`(
         _ delay: Duration
     ) async throws {
-        let clock = ManualTimeSource(date: Date() + 3_600)
-        let session = try await BoundSession(clock: clock) { $0.onRequest = { clock.advance(by: delay) } }
-        let request = session.request(nonces: session.nonces("nonce-0", age: -3_590))
+        let session = try await BoundSession { ($0.clockOffset, $0.delay) = (-3_600, delay) }
+        let request = session.request(nonces: session.nonces("nonce-0", age: 10))
         let result = try await session.handler.refresh(request)
         let now = session.server.now
         #expect(now.faults == ["iat"] && now.refreshes == ["fixture-key"] && now.probes + now.challenges == 0)

@@ -16,10 +16,9 @@ private struct BoundClient {
     let network: AuthenticatedNetworkClient
 
     init(
-        interceptors: [any RequestInterceptor] = [], clock: any TimeSource = SystemTimeSource(),
-        _ change: (inout StrictDPoPServer.Settings) -> Void = { _ in }
+        interceptors: [any RequestInterceptor] = [], _ change: (inout StrictDPoPServer.Settings) -> Void = { _ in }
     ) async throws {
-        session = try await BoundSession(clock: clock) {
+        session = try await BoundSession {
             $0.namesNonceInFaults = false
             change(&$0)
         }
@@ -29,7 +28,8 @@ private struct BoundClient {
                 receivedAt: Date() - 600, binding: TokenBinding(thumbprint: session.thumbprint)))
         let engine = TokenRefreshCoordinator(store: store, handler: session.handler)
         network = NetworkClient(
-            baseURL: session.server.url, transport: URLSessionTransport(), interceptors: interceptors, clock: clock
+            baseURL: session.server.url, transport: URLSessionTransport(), interceptors: interceptors,
+            clock: session.clock
         ).authenticated(by: engine, policy: AuthenticationPolicy(placement: .dpop(session.prover)))
     }
 
@@ -57,16 +57,14 @@ struct DPoPRequestTests {
     }
 
     @Test func `KE6: the refusal of a proof for its time tells the time, however slow it is`() async throws {
-        let clock = ManualTimeSource(date: Date())
-        let client = try await BoundClient(clock: clock) {
-            ($0.acceptedNonces, $0.clockOffset) = (nil, 7_200)
-            $0.onRequest = { clock.advance(by: .seconds(6)) }
+        let client = try await BoundClient {
+            ($0.acceptedNonces, $0.clockOffset, $0.delay) = (nil, 7_200, .seconds(6))
         }
         #expect(try await client.get() == 1 && client.server.now.faults == ["iat"])
     }
 
     @Test func `each attempt may be challenged once, and challenges use up no retry`() async throws {
-        let policy = RetryPolicy(attempts: 3, baseDelay: .milliseconds(1))
+        let policy = RetryPolicy(attempts: 3, baseDelay: .zero)
         let client = try await BoundClient(interceptors: [policy]) { $0.failing = [2, 4] }
         #expect(try await client.get() == 1)
         let now = client.server.now
@@ -77,7 +75,7 @@ struct DPoPRequestTests {
     @Test func `a follower sends key-bound tokens where it may use the key`() async throws {
         let client = try await BoundClient()
         // Its time stands still: a request that waited for the owner would not end.
-        let follower = SessionFollower(clock: ManualTimeSource(date: Date()))
+        let follower = SessionFollower(clock: client.session.clock)
         follower.follow(try #require(await client.store.load()))
         let network = client.server.network.authenticated(
             by: follower, policy: AuthenticationPolicy(placement: .dpop(client.session.prover)))

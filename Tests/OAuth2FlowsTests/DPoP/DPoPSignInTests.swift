@@ -24,7 +24,7 @@ private struct SigningIn {
     ) throws {
         server = try StrictDPoPServer(change)
         self.store = store
-        signIn = server.codeSignIn(prover: DPoPProver(keys: keys))
+        signIn = server.codeSignIn(prover: server.prover(keys))
         engine = TokenRefreshCoordinator(store: store, handler: server.handler(prover: signIn.prover))
     }
 
@@ -137,13 +137,13 @@ struct DPoPSignInTests {
         let first = try SigningIn(keys: keys)
         let (page, state) = try await first.signIn.begin(redirectingTo: redirectURI)
         var second = first.signIn
-        second.prover = DPoPProver(keys: FailingKeys())
+        second.prover = first.server.prover(FailingKeys())
         let absent = await signInError { try await second.finish(callback: callback(of: page), state: state) }
         #expect(absent?.code == .unavailable && absent?.cause is SigningKeyError)
         second.prover = nil
         let unset = await signInError { try await second.finish(callback: callback(of: page), state: state) }
         #expect(unset?.code == .unavailable && unset?.reason.contains("prover") == true)
-        second.prover = DPoPProver(keys: keys)
+        second.prover = first.server.prover(keys)
         keys.failure.withLock { $0 = TokenStoreError(.unavailable, reason: "the device is locked") }
         let unreadable = await signInError { try await second.finish(callback: callback(of: page), state: state) }
         #expect(unreadable?.code == .unavailable && unreadable?.cause is TokenStoreError)

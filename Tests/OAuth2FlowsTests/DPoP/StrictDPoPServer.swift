@@ -4,6 +4,7 @@ import AuthTesting
 import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
+import OAuth2Flows
 
 #if canImport(CryptoKit)
 import CryptoKit
@@ -13,6 +14,8 @@ import Crypto
 
 /// An authorization server and a resource server that check each proof (RFC 9449 §4.3), with refresh tokens that rotate
 /// and whose second use ends the session. It shares no code with what makes the proofs, except Base64.
+///
+/// Its clock and that of the device stand still, so that no proof and no date is old because a machine is busy.
 final class StrictDPoPServer: AuthorizationServer {
     struct Settings {
         /// How many of the last nonces are accepted; `nil`: it wants none.
@@ -23,14 +26,15 @@ final class StrictDPoPServer: AuthorizationServer {
         var clockOffset: TimeInterval = 0
         /// The error of the next whole refresh.
         var nextRefusal: String?
-        /// Is called before a response, for a server that takes a while.
-        var onRequest: @Sendable () -> Void = {}
+        /// How long a response is under way.
+        var delay = Duration.zero
         /// The numbers, from 1, of the requests to a resource that fail before they reach the server, whose nonce
         /// changes meanwhile.
         var failing: Set<Int> = []
     }
 
     struct State {
+        let clock = ManualTimeSource(date: Date())
         var settings = Settings()
         var nonce = 0
         var identifiers: Set<String> = []
@@ -53,8 +57,10 @@ final class StrictDPoPServer: AuthorizationServer {
 
     init(_ change: (inout Settings) -> Void = { _ in }) throws {
         server = try LoopbackServer { [state] request in
-            state.withLock { $0.settings }.onRequest()
-            return state.withLock { $0.respond(to: request) }
+            state.withLock { state in
+                defer { state.clock.advance(by: state.settings.delay) }
+                return state.respond(to: request)
+            }
         }
         state.withLock { change(&$0.settings) }
     }
@@ -64,7 +70,10 @@ final class StrictDPoPServer: AuthorizationServer {
     var requests: [LoopbackServer.Request] { server.requests }
     var url: URL { server.url }
     var now: State { state.withLock { $0 } }
+    /// The clock of the device. The server's is the same, but for its offset.
+    var clock: ManualTimeSource { now.clock }
     func stop() { server.stop() }
+    func prover(_ keys: any SigningKeyStore) -> DPoPProver { DPoPProver(keys: keys, clock: clock) }
 
     /// Binds the tokens to a key, as a sign-in does.
     func bind(to thumbprint: String) { state.withLock { $0.thumbprint = thumbprint } }
@@ -74,7 +83,7 @@ extension StrictDPoPServer.State {
     var refreshToken: String { "refresh-\(family.current)" }
     var accessToken: String { "access-\(family.current)" }
 
-    private var date: Date { Date().addingTimeInterval(settings.clockOffset) }
+    private var date: Date { clock.date + settings.clockOffset }
 
     fileprivate mutating func respond(to request: LoopbackServer.Request) -> LoopbackServer.Action {
         let isTokenCall = request.path == "/token"

@@ -28,11 +28,9 @@ package struct FuzzedParser: Sendable, CustomTestStringConvertible {
         (self.name, self.seeds, self.words, self.units, self.parse) = (name, seeds, words, units, data)
     }
 
-    /// Feeds the parser changed and random inputs.
-    package func fuzz() { Fuzzing(seeds: seeds, words: words).run(parse) }
-
-    /// The repeated texts for which the parser's time is not linear in the length of the input.
-    package func nonlinearUnits() -> [String] {
-        units.filter { !Fuzzing.isLinear($0, prefix: seeds[0], suffix: seeds[0], parse) }
+    /// Feeds the parser changed and random inputs, and expects that its time is linear in the length of its input.
+    package func check() {
+        Fuzzing(seeds: seeds, words: words).run(parse)
+        #expect(units.filter { !Fuzzing.isLinear($0, prefix: seeds[0], suffix: seeds[0], parse) } == [], "\(name)")
     }
 }

@@ -1,3 +1,4 @@
+import ConcurrencyPrimitives
 package import Foundation
 
 /// Inputs for a parser: random bytes, and mutations of valid inputs. They are the same in each run.
@@ -18,7 +19,7 @@ package struct Fuzzing: Sendable {
 
     /// Gives each input to a parser, which must neither crash nor hang.
     package func run(_ parse: (Data) throws -> Void) {
-        var random = SeededGenerator(seed: 20_261_122)
+        var random = SplitMix64(seed: 20_261_122)
         for _ in 0..<rounds {
             let length = Int.random(in: 0...200, using: &random)
             try? parse(Data((0..<length).map { _ in UInt8.random(in: .min ... .max, using: &random) }))
@@ -27,7 +28,7 @@ package struct Fuzzing: Sendable {
     }
 
     /// A seed with some bytes changed, removed, repeated or replaced by words.
-    private func mutation(using random: inout SeededGenerator) -> Data {
+    private func mutation(using random: inout SplitMix64) -> Data {
         var bytes = Array((seeds.randomElement(using: &random) ?? "").utf8)
         for _ in 0..<Int.random(in: 1...6, using: &random) {
             let position = Int.random(in: 0...bytes.count, using: &random)

@@ -21,7 +21,6 @@ struct RateRun {
         let name = "S14, tokens of \(lifetime) s"
         note("\(name): three processes, \(rate) requests per second, \(duration.inWords)")
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         var configuration = DevBackend.Configuration()
         configuration.accessTokenLifetime = .seconds(lifetime)
         try await DevBackend.withServer(configuration) { backend in
@@ -58,7 +57,6 @@ struct SlowResponseRun {
     func perform(_ claims: inout Claims) async throws {
         note("\(name): the server rotates at once and responds after \(delay.inWords); two processes, no grace window")
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         try await DevBackend.withServer { backend in
             try await PeerSession.signIn(to: backend, in: folder)
             let peers = Fleet(count: 2) {

@@ -24,7 +24,6 @@ struct BoundRun {
             "\(name): \(options.minutes) minutes, a kill about every \(options.killEvery) s, access tokens of "
                 + "\(options.accessLifetime) s, nonces of \(options.nonceLifetime) s")
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let profile = try await StrictProfile(options, in: folder, over: transport)
         defer { profile.stop() }
         let peers = Fleet(count: 3) { try await profile.peer(rate: options.rate / 3) }

@@ -17,7 +17,6 @@ struct ProviderRun {
             "S20: \(options.minutes) minutes, a kill every \(options.killEvery) s, access tokens of "
                 + "\(options.accessLifetime) s, a grace window of \(options.grace) s")
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let provider = try await Provider(options)
         defer { provider.stop() }
         try await provider.signIn(in: folder)

@@ -23,7 +23,6 @@ struct ProgramSandbox: Sendable {
         var configuration = DevBackend.Configuration()
         configure(&configuration)
         let temporary = try TemporaryFolder()
-        defer { temporary.remove() }
         try await DevBackend.withServer(configuration) { backend in
             let sandbox = ProgramSandbox(
                 backend: backend, folder: folder ?? temporary.tokens, environment: environment)

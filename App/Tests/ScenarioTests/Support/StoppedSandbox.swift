@@ -46,7 +46,6 @@ struct StoppedSandbox: Sendable {
         _ tolerance: Tolerance = .none, _ body: (StoppedSandbox) async throws -> Void
     ) async throws {
         let temporary = try TemporaryFolder()
-        defer { temporary.remove() }
         let file = temporary.url.appendingPathComponent("clock")
         let clock = try SharedClock(at: file)
         var setup = TestApp.Setup()

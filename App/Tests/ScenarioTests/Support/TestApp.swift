@@ -90,7 +90,6 @@ struct TestApp: Sendable {
         _ body: ([TestApp]) async throws -> Void
     ) async throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         try await run(count, store: { _ in FileTokenStore(folder: folder.tokens) }, configure, body)
     }
 
@@ -99,7 +98,6 @@ struct TestApp: Sendable {
         _ body: (_ app: TestApp, _ store: FaultyTokenStore<FileTokenStore>, _ tokens: URL) async throws -> Void
     ) async throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let store = FaultyTokenStore(FileTokenStore(folder: folder.tokens))
         let journal = FileSessionJournal(folder: folder.url.appendingPathComponent("journal"), storeName: "files")
         try await run(1, store: { _ in store }, { $0.journal = journal }) { apps in

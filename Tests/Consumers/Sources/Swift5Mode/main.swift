@@ -1,1 +1,0 @@
-../Plain/main.swift
