@@ -14,8 +14,8 @@ struct Explorer {
 
     let model: ExplorationModel
     let bounds: ExplorationBounds
-    /// The most states that are visited.
-    var limit = 100_000_000
+    /// The most states that are visited: those of the last two levels are in memory, with some kilobytes each.
+    var limit = 2_500_000
 
     private struct Origin {
         let parent: Int32
