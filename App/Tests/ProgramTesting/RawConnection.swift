@@ -44,9 +44,7 @@ package struct RawConnection: Sendable {
         }
     }
 
-    /// Reads until the server closes the connection.
-    ///
-    /// - Returns: The input since the last read.
+    /// Reads until the server closes the connection. Returns the input since the last read.
     package func receiveAll() async -> Data {
         await received.reduce(into: rest.withLockedValue { $0 }) { $0 += $1 }
     }

@@ -40,9 +40,7 @@ final class Home: Sendable {
         try FileManager.default.contentsOfDirectory(atPath: temporary.path)
     }
 
-    /// Creates a file in the home folder.
-    ///
-    /// - Returns: Its path.
+    /// Creates a file in the home folder. Returns its path.
     func file(_ name: String, _ content: Data) throws -> String {
         let url = path(name)
         try content.write(to: url)

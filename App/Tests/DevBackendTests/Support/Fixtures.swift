@@ -27,8 +27,5 @@ extension RawConnection {
         return await connection.receiveText()
     }
 
-    /// Reads until the server closes the connection.
-    ///
-    /// - Returns: The input since the last read.
     func receiveText() async -> String { String(decoding: await receiveAll(), as: UTF8.self) }
 }

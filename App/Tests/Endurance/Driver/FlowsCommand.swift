@@ -30,6 +30,9 @@ struct FlowsCommand: AsyncParsableCommand {
     /// A JPEG.
     @Option var photo: String
 
+    /// A time limit that a busy machine does not reach.
+    private static let patience: Duration = .seconds(600)
+
     /// Prints the URL of each request.
     private struct URLPrinter: HTTPTransport {
         let base: any HTTPTransport
@@ -64,8 +67,11 @@ struct FlowsCommand: AsyncParsableCommand {
         let recorder = HARRecorder(URLPrinter(base: transport.made))
         let cache = CachingTransport(
             recorder, cache: try ResponseCache(folder: folder.appendingPathComponent("responses")))
+        var configuration = NetworkConfiguration(baseURL: url)
+        configuration.format = .envelope
+        (configuration.timeout, configuration.deadline) = (Self.patience, Self.patience)
         func client(_ transport: any HTTPTransport) -> NetworkClient {
-            NetworkClient(baseURL: url, transport: transport, format: .envelope, observers: [logger])
+            NetworkClient(configuration: configuration, transport: transport, observers: [logger])
         }
         let parts = Parts(
             url: url, folder: folder, browser: transport.made, base: client(recorder), cached: client(cache),
@@ -110,7 +116,8 @@ struct FlowsCommand: AsyncParsableCommand {
                     guard let target = response.headers["Location"].flatMap({ URL(string: $0) }) else { return }
                     let items = URLComponents(url: target, resolvingAgainstBaseURL: false)?.queryItems
                     note("secret \(items?.first { $0.name == "code" }?.value ?? "")")
-                    _ = try await parts.browser.perform(HTTPTransportRequest(head: HTTPRequestHead(url: target)))
+                    let request = HTTPTransportRequest(head: HTTPRequestHead(url: target), idleTimeout: Self.patience)
+                    _ = try await parts.browser.perform(request)
                 })
         }
     }
@@ -148,14 +155,17 @@ struct FlowsCommand: AsyncParsableCommand {
         _ parts: Parts, _ handler: any TokenRefreshHandler
     ) -> (TokenRefreshCoordinator, FileTokenStore) {
         let store = FileTokenStore(folder: parts.folder.appendingPathComponent("tokens"))
-        return (TokenRefreshCoordinator(store: store, handler: handler), store)
+        var policy = TokenRefreshPolicy()
+        (policy.deadline, policy.callLimit, policy.storeDeadline) = (Self.patience, Self.patience, Self.patience)
+        return (TokenRefreshCoordinator(store: store, handler: handler, policy: policy), store)
     }
 
     /// Submits the form of a page, as a browser does.
     private func submit(_ page: URL, _ form: String, in parts: Parts) async throws -> HTTPResponseHead {
         let head = HTTPRequestHead(
             method: .post, url: page, headers: HTTPHeaders([("Content-Type", "application/x-www-form-urlencoded")]))
-        return try await parts.browser.perform(HTTPTransportRequest(head: head, body: HTTPBody(Data(form.utf8)))).head
+        let request = HTTPTransportRequest(head: head, body: HTTPBody(Data(form.utf8)), idleTimeout: Self.patience)
+        return try await parts.browser.perform(request).head
     }
 
     private func tellSecrets(of store: FileTokenStore) async throws {

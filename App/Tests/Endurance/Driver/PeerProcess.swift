@@ -101,9 +101,8 @@ final class PeerProcess: Sendable {
 
     func end() async { await reading.value }
 
-    /// Sends the process SIGTERM once it has started, and waits until it has ended.
-    ///
-    /// - Returns: The number of requests it has sent; `nil` if it did not end by itself.
+    /// Sends the process SIGTERM once it has started, and waits until it has ended. Returns the number of requests that
+    /// it has sent; `nil`: it did not end by itself.
     func stop() async -> Int? {
         _ = await wait(atMost: .seconds(120)) { state.withLockedValue(\.isStarted) }
         program.kill(SIGTERM)
@@ -112,9 +111,7 @@ final class PeerProcess: Sendable {
     }
 }
 
-/// Waits until a condition is true, for at most a time.
-///
-/// - Returns: Whether it is true.
+/// Waits until a condition is true, for at most a time. Returns whether it is.
 func wait(atMost limit: Duration, until condition: () -> Bool) async -> Bool {
     let clock = SystemTimeSource()
     let end = clock.uptime + limit

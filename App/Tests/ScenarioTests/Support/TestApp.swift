@@ -175,9 +175,7 @@ struct TestApp: Sendable {
     }
 
     /// Sends concurrent requests with an expired token, and returns when the server has refused all of them and the
-    /// refresh has reached the server. The refresh does not end before the gate opens.
-    ///
-    /// - Returns: The gate that holds the refresh, and the requests.
+    /// refresh has reached the server. Returns the gate that holds the refresh, and the requests.
     func refuseAll(
         _ count: Int,
         at position: Gate.Position = .beforeHandler
