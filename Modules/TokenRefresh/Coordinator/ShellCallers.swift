@@ -6,7 +6,7 @@ import struct Foundation.Date
 /// The callers of an engine or of a follower: those that wait for a response of its machine, and the readers of its
 /// states. It is behind the lock of the shell.
 struct ShellCallers {
-    typealias Waiter = Race<RefreshResponse>
+    typealias Waiter = CheckedContinuation<RefreshResponse, Never>
 
     let readers = Broadcast<SessionState>(keeping: .unbounded)
     private(set) var waiters: [WaiterID: Waiter] = [:]

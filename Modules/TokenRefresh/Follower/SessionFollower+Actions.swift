@@ -15,17 +15,21 @@ extension SessionFollower {
     /// Sends a request to the machine and waits for the response. A cancelled task gets it at once (G7).
     func response(to request: FollowerRequest) async throws -> RefreshResponse {
         watchSource()
-        let waiter = ShellCallers.Waiter()
         let id = core.withLock { $0.callers.nextID() }
-        run { core, now in
-            core.callers.enter(waiter, as: id)
-            return core.machine.handle(.requested(request, id), at: now)
-        }
         return try await withTaskCancellationHandler {
-            await waiter.value()
+            await withCheckedContinuation { enter(id, request, $0) }
         } onCancel: {
             send(.waiterCancelled(id))
         }.get()
+    }
+
+    private func enter(_ id: WaiterID, _ request: FollowerRequest, _ continuation: ShellCallers.Waiter) {
+        run { core, now in
+            core.callers.enter(continuation, as: id)
+            let actions = core.machine.handle(.requested(request, id), at: now)
+            // The cancellation handler of a task that was cancelled before this line has found no waiter.
+            return Task.isCancelled ? actions + core.machine.handle(.waiterCancelled(id), at: now) : actions
+        }
     }
 
     func send(_ event: FollowerEvent) {
@@ -57,7 +61,7 @@ extension SessionFollower {
             return (responses: responses, stopped: stopped, isNeeded: isNeeded)
         }
         for task in after.stopped { task.cancel() }
-        for (waiter, response) in after.responses { waiter.end(response) }
+        for (waiter, response) in after.responses { waiter.resume(returning: response) }
         if after.isNeeded { bundleNeeded?() }
     }
 
