@@ -181,7 +181,8 @@ extension String {
 
     /// The cookies or parameters in the text, without quotes: `a=b; c="d e"`. Linear in the length of the text.
     fileprivate func parameters(ofCookie isCookie: Bool) -> [(name: String, value: String)] {
-        func isSeparator(_ character: Character) -> Bool { character.isWhitespace || ",;&\"".contains(character) }
+        let marks = isCookie ? ";" : ",;&\""
+        func isSeparator(_ character: Character) -> Bool { character.isWhitespace || marks.contains(character) }
         var parameters: [(name: String, value: String)] = []
         var rest = self[...]
         while let equals = rest.firstIndex(of: "=") {

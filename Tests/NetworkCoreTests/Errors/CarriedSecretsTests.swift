@@ -108,6 +108,7 @@ import Testing
     @Test func `cookies are secrets with and without quotation marks, and so is JSON in them`() throws {
         let cookies = #"a="biscuit-1"; b=2,3; sid="xyz12"; prefs=%7B%22token%22%3A%22abc12%22%7D; theme=dark"#
         try expect(field: ("Cookie", cookies), hides: ["biscuit-1", "xyz12", "abc12"], shows: ["dark", "2,3"])
+        try expect(field: ("Cookie", "sid,2=xyz34"), hides: ["xyz34"])
         try expect(field: ("X-Context", #"{"user":{"password":"hunter22"}}"#), hides: ["hunter22"])
         try expect(field: ("X-API-Key", "api-key-1"), hides: ["api-key-1"])
     }
