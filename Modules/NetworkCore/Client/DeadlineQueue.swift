@@ -28,6 +28,8 @@ package final class DeadlineQueue: Sendable {
 
     /// How often the process may sleep while deadlines are held back.
     package static let maximumSleeps = 20
+    /// The grace of the token engine.
+    package static let defaultGrace: Duration = .seconds(5)
     /// How often the queue looks in the last part of a wait. What is noticed later than this shows a sleep.
     private static let look: Duration = .seconds(1)
 
@@ -35,8 +37,8 @@ package final class DeadlineQueue: Sendable {
     private let grace: Duration
     private let state = Locked(State())
 
-    /// Creates an empty queue. The grace is that of the token engine.
-    package init(clock: any TimeSource, grace: Duration = .seconds(5)) {
+    /// Creates an empty queue.
+    package init(clock: any TimeSource, grace: Duration = DeadlineQueue.defaultGrace) {
         self.clock = clock
         self.grace = max(grace, .zero)
     }

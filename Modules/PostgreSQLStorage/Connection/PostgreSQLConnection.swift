@@ -88,7 +88,7 @@ final class PostgreSQLConnection {
     /// Starts a transaction. All settings are local to it, because a pooler then gives the session to another client.
     ///
     /// A database whose transactions are to be read-only is not used: its administrator has frozen it. A durable commit
-    /// returns only when its changes are on the disk (G11), whatever the database's settings.
+    /// returns only when its changes are on the disk (G11), with any settings of the database.
     func begin(isDurable: Bool = true) throws(PostgreSQLFailure) {
         let idle = limits.cipher * 2 + limits.statement
         let durability = """

@@ -77,18 +77,12 @@ struct KnownExpiry: Sendable {
     /// A token of known lifetime counts for that time from when it is first seen. Its dates are those of the device
     /// that received it, whose clock may be hours from this one's (G29); followers judge them by the server's clock.
     init?(_ bundle: TokenBundle, _ clock: any TimeSource) {
-        guard let left = bundle.lifetime ?? bundle.timeLeft(at: clock.date) else { return nil }
+        // The expiry is on the server's clock, the skew that of the device which received the token.
+        let dated = bundle.expiresAt.map { $0.timeIntervalSince(clock.date) - bundle.clockSkew }
+        guard let left = bundle.lifetime ?? dated.flatMap({ abs($0) < 1e10 ? .seconds($0) : nil }) else { return nil }
         self.bundle = bundle.withoutRefreshToken
         end = clock.uptime + left
     }
 
     func isOf(_ other: TokenBundle) -> Bool { other.withoutRefreshToken.hasSameTokens(as: bundle) }
-}
-
-extension TokenBundle {
-    /// The expiry is on the server's clock, the skew that of the device which received the token.
-    fileprivate func timeLeft(at date: Date) -> Duration? {
-        let left = expiresAt.map { $0.timeIntervalSince(date) - clockSkew }
-        return left.flatMap { $0.isFinite && abs($0) < 1e10 ? .seconds($0) : nil }
-    }
 }
