@@ -12,9 +12,7 @@ public struct ErrorCode<Failure>: Sendable, Hashable, RawRepresentable, CustomSt
     public let rawValue: String
 
     /// Creates a code.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The code as text.
     public var description: String { rawValue }

@@ -9,7 +9,5 @@ extension RedactedDescription {
     public var debugDescription: String { description }
 
     /// Hides the stored properties from `dump` and debuggers, which show the description.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["description": description], displayStyle: .struct)
-    }
+    public var customMirror: Mirror { Mirror(self, children: ["description": description], displayStyle: .struct) }
 }

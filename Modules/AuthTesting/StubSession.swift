@@ -75,9 +75,7 @@ public final class StubSession: AuthSession, TokenProvider {
     }
 
     /// The states from now on, the current one first. The stream ends with its reader or with the session.
-    public var states: AsyncStream<SessionState> {
-        contents.withLock { $0.readers.stream(startingWith: $0.state) }
-    }
+    public var states: AsyncStream<SessionState> { contents.withLock { $0.readers.stream(startingWith: $0.state) } }
 
     /// The calls so far, in order, failed ones included.
     public var calls: [Operation] { contents.withLock { $0.calls } }
@@ -102,9 +100,7 @@ public final class StubSession: AuthSession, TokenProvider {
     }
 
     /// Removes the script of an operation.
-    public func recover(_ operation: Operation) {
-        contents.withLock { $0.scripts[operation] = nil }
-    }
+    public func recover(_ operation: Operation) { contents.withLock { $0.scripts[operation] = nil } }
 
     /// Reads the state, which is no longer `unknown` then.
     ///
@@ -165,9 +161,7 @@ public final class StubSession: AuthSession, TokenProvider {
     /// The token of the session.
     ///
     /// - Throws: The scripted error; `AuthenticationError` with code `notSignedIn`.
-    public func token() async throws -> SessionToken {
-        try await perform(.token) { try $0.token() }
-    }
+    public func token() async throws -> SessionToken { try await perform(.token) { try $0.token() } }
 
     /// The current token, or the next one if the refused token is the current one.
     ///

@@ -72,9 +72,7 @@ extension ContractViolation {
 package struct RuleBroken: Error {
     package let observed: String
 
-    package init(_ observed: String) {
-        self.observed = observed
-    }
+    package init(_ observed: String) { self.observed = observed }
 }
 
 /// Checks one expectation of an experiment, and says what was observed instead.

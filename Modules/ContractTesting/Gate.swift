@@ -16,17 +16,13 @@ public final class Gate: Sendable {
     private let state: Locked<State>
 
     /// Creates a gate, open or closed.
-    public init(isOpen: Bool = false) {
-        state = Locked(State(isOpen: isOpen))
-    }
+    public init(isOpen: Bool = false) { state = Locked(State(isOpen: isOpen)) }
 
     /// The number of tasks that have arrived so far, waiting or not.
     public var arrivals: Int { state.withLock { $0.arrivals } }
 
     /// Waits until the gate is open, and ignores cancellation: the double of a call that hangs.
-    public func pass() async {
-        _ = await arrive().value()
-    }
+    public func pass() async { _ = await arrive().value() }
 
     /// Waits until the gate is open, or until the task is cancelled.
     ///

@@ -75,9 +75,7 @@ public final class ManualTimeSource: TimeSource {
     }
 
     /// Sets the wall clock. The monotonic clock does not change.
-    public func setDate(_ date: Date) {
-        state.withLock { $0.date = date }
-    }
+    public func setDate(_ date: Date) { state.withLock { $0.date = date } }
 
     /// Waits until an instant of ``uptime``. For one that has passed, the call returns immediately.
     ///
@@ -110,9 +108,7 @@ public final class ManualTimeSource: TimeSource {
     /// Waits until a number of tasks sleep. Where others do, ``advance(toTimerIn:)`` names the one that is meant.
     ///
     /// - Throws: `CancellationError` when the task is cancelled first.
-    public func sleepers(atLeast count: Int) async throws {
-        try await sleepers { $0.count >= count }
-    }
+    public func sleepers(atLeast count: Int) async throws { try await sleepers { $0.count >= count } }
 
     private func sleepers(until isMet: @escaping @Sendable (Sleepers) -> Bool) async throws {
         let turn = Turn<Void>()

@@ -36,9 +36,7 @@ public struct PixelSize: Sendable, Hashable, CustomStringConvertible {
     package func fitted(into box: PixelSize) -> PixelSize {
         let scale = min(Double(box.width) / Double(width), Double(box.height) / Double(height))
         guard scale < 1 else { return self }
-        func scaled(_ side: Int, limit: Int) -> Int {
-            min(limit, max(1, Int((Double(side) * scale).rounded())))
-        }
+        func scaled(_ side: Int, limit: Int) -> Int { min(limit, max(1, Int((Double(side) * scale).rounded()))) }
         return PixelSize(width: scaled(width, limit: box.width), height: scaled(height, limit: box.height))
     }
 }

@@ -27,6 +27,4 @@ public struct Stub: Sendable {
 }
 
 /// Creates a stub from a request and its response.
-public func ~> (request: StubRequest, response: StubResponse) -> Stub {
-    Stub(request, response)
-}
+public func ~> (request: StubRequest, response: StubResponse) -> Stub { Stub(request, response) }

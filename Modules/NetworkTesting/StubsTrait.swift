@@ -42,14 +42,10 @@ final class StubScope: Sendable {
     let transport: StubTransport
     private let actionsAtEnd = Locked<[@Sendable () -> Void]>([])
 
-    init(_ transport: StubTransport) {
-        self.transport = transport
-    }
+    init(_ transport: StubTransport) { self.transport = transport }
 
     /// Adds an action for the end of the test.
-    func atEnd(_ action: @escaping @Sendable () -> Void) {
-        actionsAtEnd.withLock { $0.append(action) }
-    }
+    func atEnd(_ action: @escaping @Sendable () -> Void) { actionsAtEnd.withLock { $0.append(action) } }
 
     func end() {
         transport.recordLeftovers()

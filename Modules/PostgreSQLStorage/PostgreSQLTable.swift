@@ -28,9 +28,7 @@ public struct PostgreSQLTable: Sendable, Hashable {
         self.init(name: table, schema: schema + ".")
     }
 
-    private init(name: String, schema: String = "") {
-        (quoted, self.name) = (schema + name, name)
-    }
+    private init(name: String, schema: String = "") { (quoted, self.name) = (schema + name, name) }
 
     /// The SQL of ``PostgreSQLTokenStore/prepare()``, for programs without the right to create tables.
     ///

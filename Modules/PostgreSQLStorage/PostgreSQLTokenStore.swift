@@ -102,9 +102,7 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
     /// administrator.
     ///
     /// - Throws: `TokenStoreError` with code `unavailable`.
-    public func prepare() async throws {
-        try await database.prepare()
-    }
+    public func prepare() async throws { try await database.prepare() }
 
     /// Reads the stored session, or the tombstone of an ended one.
     ///
@@ -113,9 +111,7 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
     ///   in time; `unsupportedVersion` when a later version wrote the row; `corrupt` when it is larger than 1 MB;
     ///   `insecure` when the connection to another host would not be encrypted; a `TokenStoreError` of the cipher.
     ///   `CancellationError` when the task is cancelled while it waits for a connection.
-    public func read() async throws -> StoredSession {
-        try await session.read()
-    }
+    public func read() async throws -> StoredSession { try await session.read() }
 
     /// Reads what is stored, decides and writes, as one transaction that holds the lock of the account's row.
     ///
@@ -124,9 +120,7 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
     /// - Parameter change: Decides what to store. It is called once, on any thread, while the row is locked.
     /// - Throws: As ``read()``; the stored content is then unchanged. If the connection is lost during the commit and
     ///   the database cannot be reached again in time, the change may have been made; the error says so.
-    public func update(_ change: @escaping StoreChange) async throws {
-        try await session.update(change)
-    }
+    public func update(_ change: @escaping StoreChange) async throws { try await session.update(change) }
 
     /// Waits until no other holder has the account, and takes it.
     ///

@@ -6,9 +6,7 @@ import Dispatch
 package struct BlockingQueue: Sendable {
     private let queue: DispatchQueue
 
-    package init(label: String) {
-        queue = DispatchQueue(label: label)
-    }
+    package init(label: String) { queue = DispatchQueue(label: label) }
 
     /// Runs a call to its end, even when the task is cancelled: a save that has started is completed (G7).
     package func run<Value: Sendable, Failure: Error>(

@@ -21,9 +21,7 @@ public final class MemoryTokenStore: SharedTokenStore {
     }
 
     /// Reads what is stored. It is always certain.
-    public func read() async -> StoredSession {
-        stored.withLock { $0 }
-    }
+    public func read() async -> StoredSession { stored.withLock { $0 } }
 
     /// Reads what is stored, decides and writes, as one step. The closure must not use the store.
     public func update(_ change: @escaping StoreChange) async {
@@ -39,9 +37,7 @@ public final class MemoryTokenStore: SharedTokenStore {
     public func load() async -> TokenBundle? { await read().bundle }
 
     /// Removes what is stored.
-    public func delete() async {
-        await update { _ in .empty }
-    }
+    public func delete() async { await update { _ in .empty } }
 
     /// Reports every write. Each access makes a new stream.
     public var changes: AsyncStream<Void> { broadcast.stream() }

@@ -16,15 +16,11 @@ package struct KeyedHash: Sendable {
     }
 
     /// A new key.
-    package static func randomKey() -> Data {
-        Data((0..<keySize).map { _ in UInt8.random(in: .min ... .max) })
-    }
+    package static func randomKey() -> Data { Data((0..<keySize).map { _ in UInt8.random(in: .min ... .max) }) }
 
     /// The digest of a text, in base 64.
     package func callAsFunction(_ text: String) -> String { digest(of: text).base64EncodedString() }
 
     /// The digest of a text: 32 bytes.
-    package func digest(of text: String) -> Data {
-        SHA256Digest.of(outer + SHA256Digest.of(inner + text.utf8))
-    }
+    package func digest(of text: String) -> Data { SHA256Digest.of(outer + SHA256Digest.of(inner + text.utf8)) }
 }

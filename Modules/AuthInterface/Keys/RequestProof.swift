@@ -33,9 +33,7 @@ public struct SigningKeyError: Error, Sendable, Hashable {
     public let thumbprint: String
 
     /// Creates an error.
-    public init(thumbprint: String) {
-        self.thumbprint = thumbprint
-    }
+    public init(thumbprint: String) { self.thumbprint = thumbprint }
 }
 
 extension SigningKeyError: CustomStringConvertible {

@@ -28,9 +28,7 @@ public struct SigningAlgorithm: Sendable, Hashable, RawRepresentable, CustomStri
     public let rawValue: String
 
     /// Creates a name.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// ECDSA with P-256 and SHA-256: the one that the keys of this package have.
     public static let es256 = SigningAlgorithm(rawValue: "ES256")

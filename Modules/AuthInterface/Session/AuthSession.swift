@@ -70,14 +70,10 @@ extension AuthSession {
     /// Signs in.
     ///
     /// - Throws: As ``signIn(_:)``.
-    public func stepUp(_ tokens: TokenRefreshResult) async throws {
-        try await signIn(tokens)
-    }
+    public func stepUp(_ tokens: TokenRefreshResult) async throws { try await signIn(tokens) }
 
     /// Ends the session because the user signed out.
     ///
     /// - Throws: As ``signOut(reason:)``.
-    public func signOut() async throws {
-        try await signOut(reason: .byUser)
-    }
+    public func signOut() async throws { try await signOut(reason: .byUser) }
 }

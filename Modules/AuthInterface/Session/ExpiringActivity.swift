@@ -22,14 +22,10 @@ public final class ExpiringActivityToken: Sendable {
     private let ending: Locked<(@Sendable () -> Void)?>
 
     /// Creates a token, for your implementation of ``ExpiringActivity``. It calls the closure once.
-    public init(onEnd: @escaping @Sendable () -> Void) {
-        ending = Locked(onEnd)
-    }
+    public init(onEnd: @escaping @Sendable () -> Void) { ending = Locked(onEnd) }
 
     deinit { end() }
 
     /// Ends the activity. It returns at once; a second call does nothing.
-    public func end() {
-        ending.withLock { $0.take() }?()
-    }
+    public func end() { ending.withLock { $0.take() }?() }
 }

@@ -29,9 +29,7 @@ public enum SignOutReason: Sendable {
     public static func lost() -> SignOutReason { .lost(nil) }
 
     /// Whether the session expired. The details do not matter.
-    public var isExpired: Bool {
-        if case .expired = self { true } else { false }
-    }
+    public var isExpired: Bool { if case .expired = self { true } else { false } }
 }
 
 extension SignOutReason: Hashable {

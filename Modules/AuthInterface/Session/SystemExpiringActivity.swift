@@ -24,9 +24,7 @@ public struct SystemExpiringActivity: ExpiringActivity {
         #endif
     }
 
-    init(perform: Perform?) {
-        self.perform = perform
-    }
+    init(perform: Perform?) { self.perform = perform }
 
     /// Starts an activity, as ``ExpiringActivity/begin(_:onExpiry:)`` says.
     public func begin(_ reason: String, onExpiry: @escaping @Sendable () -> Void) -> ExpiringActivityToken {

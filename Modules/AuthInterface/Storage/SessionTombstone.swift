@@ -28,9 +28,7 @@ public struct SessionTombstone: Sendable, Hashable {
 }
 
 extension SessionTombstone: Codable {
-    private enum CodingKeys: String, CodingKey {
-        case session, reason, text, ending, date, lost, ordinal
-    }
+    private enum CodingKeys: String, CodingKey { case session, reason, text, ending, date, lost, ordinal }
 
     /// Decodes a tombstone. A reason that a later version has added is read as one of the application, and so is the
     /// reason `moved` of earlier versions: the session has ended in any case (G36).

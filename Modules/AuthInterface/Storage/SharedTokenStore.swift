@@ -68,7 +68,5 @@ extension SharedTokenStore {
     /// Removes what is stored, including the tombstone of an ended session.
     ///
     /// - Throws: As ``update(_:)``.
-    public func delete() async throws {
-        try await update { _ in .empty }
-    }
+    public func delete() async throws { try await update { _ in .empty } }
 }

@@ -10,9 +10,7 @@ public enum StoredSession: Sendable, Hashable {
     indirect case tombstone(SessionTombstone)
 
     /// The tokens, if there are any.
-    public var bundle: TokenBundle? {
-        if case .active(let bundle) = self { bundle } else { nil }
-    }
+    public var bundle: TokenBundle? { if case .active(let bundle) = self { bundle } else { nil } }
 
     /// The content for a follower (G29): no refresh token, and no intent.
     public var withoutRefreshToken: StoredSession {

@@ -94,7 +94,5 @@ extension TokenStoreError: LocalizedError {
     public var errorDescription: String? { "The stored sign-in cannot be used." }
 
     /// What the user can do.
-    public var recoverySuggestion: String? {
-        code == .unavailable || code == .busy ? "Try again later." : nil
-    }
+    public var recoverySuggestion: String? { code == .unavailable || code == .busy ? "Try again later." : nil }
 }

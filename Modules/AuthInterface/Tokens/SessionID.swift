@@ -9,14 +9,10 @@ public struct SessionID: Sendable, Hashable, Codable, RawRepresentable, CustomSt
     public let rawValue: String
 
     /// Creates an identity that was stored.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// Creates a new identity, with the text of a UUID.
-    public init(_ uuid: UUID = UUID()) {
-        self.init(rawValue: uuid.uuidString)
-    }
+    public init(_ uuid: UUID = UUID()) { self.init(rawValue: uuid.uuidString) }
 
     /// The first eight characters: enough to tell sessions apart in a log.
     public var description: String { String(rawValue.prefix(8)) }

@@ -97,7 +97,5 @@ extension String {
     /// Whether a header field can carry the text (RFC 9110 §5.5): not empty, printable ASCII, no space.
     ///
     /// Other text is refused by the server at best, and at worst splits one header field into two.
-    package var fitsHeaderField: Bool {
-        !isEmpty && utf8.allSatisfy { (0x21...0x7E).contains($0) }
-    }
+    package var fitsHeaderField: Bool { !isEmpty && utf8.allSatisfy { (0x21...0x7E).contains($0) } }
 }

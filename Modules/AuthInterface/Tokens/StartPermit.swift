@@ -50,9 +50,7 @@ public final class StartPermit: Sendable {
     }
 
     /// Passes the right on to what may not ask for it. Returns whether the call may be made. If not, it was not.
-    package func handOver() -> Bool {
-        use { $0.isAdopted = false }
-    }
+    package func handOver() -> Bool { use { $0.isAdopted = false } }
 
     /// Changes the state unless the right has ended or was withdrawn.
     private func use(_ change: (inout State) -> Void) -> Bool {
@@ -67,9 +65,7 @@ public final class StartPermit: Sendable {
     /// Says that the call has ended and has spent nothing, and that it is about to be made once more: a server has
     /// asked for a nonce (G34). Until the next ``handOver()`` or ``start(isUnsent:)`` no byte of it is written. Returns
     /// whether it may be made again. If not, the first call stays the last one.
-    package func startOver() -> Bool {
-        use { ($0.isAdopted, $0.isStarted, $0.isUnsent) = (true, false, nil) }
-    }
+    package func startOver() -> Bool { use { ($0.isAdopted, $0.isStarted, $0.isUnsent) = (true, false, nil) } }
 
     /// What a withdrawal has found.
     package enum Withdrawal: Sendable {

@@ -154,14 +154,10 @@ public struct TokenBundle: Sendable, Hashable, Codable {
 
     /// Whether the access token has expired at an instant of the server's clock: from ``expiresAt`` on. Without an
     /// expiry, a token is valid until the server refuses it.
-    public func isExpired(at date: Date) -> Bool {
-        expiresAt.map { date >= $0 } ?? false
-    }
+    public func isExpired(at date: Date) -> Bool { expiresAt.map { date >= $0 } ?? false }
 
     /// Whether both bundles belong to one session and this one came later.
-    package func supersedes(_ other: TokenBundle) -> Bool {
-        session == other.session && generation > other.generation
-    }
+    package func supersedes(_ other: TokenBundle) -> Bool { session == other.session && generation > other.generation }
 
     /// The access token, for a request.
     public var token: SessionToken {

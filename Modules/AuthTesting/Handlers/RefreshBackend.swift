@@ -70,9 +70,7 @@ public struct RefreshBackendResponse: Sendable, Hashable, RawRepresentable, Cust
     public let rawValue: String
 
     /// Creates a response.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The response as text.
     public var description: String { rawValue }

@@ -80,9 +80,7 @@ public struct RefreshDialect: Sendable {
     }
 }
 
-private struct RESTCall: Decodable {
-    let refreshToken: String
-}
+private struct RESTCall: Decodable { let refreshToken: String }
 
 private struct RESTResponse: Encodable {
     let success: Bool

@@ -27,9 +27,7 @@ package struct TokenFamily: Sendable, Hashable {
     private var keys: [Int: String] = [:]
 
     /// Creates the tokens of a login.
-    package init(current: Int = 0) {
-        self.current = current
-    }
+    package init(current: Int = 0) { self.current = current }
 
     /// Processes a refresh. An accepted one ends with ``current`` as the number of the pair.
     package mutating func use(_ number: Int, key: String?, tolerating tolerance: ReplayTolerance) -> Use {

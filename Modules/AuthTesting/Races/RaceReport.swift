@@ -28,9 +28,7 @@ public struct RaceReport: Sendable {
     public var failures: [Entry] { entries.filter { $0.outcome != .holds } }
 
     /// The outcome of one race; `nil` if it did not run.
-    package func outcome(of scenario: RaceScenario) -> Outcome? {
-        entries.first { $0.scenario == scenario }?.outcome
-    }
+    package func outcome(of scenario: RaceScenario) -> Outcome? { entries.first { $0.scenario == scenario }?.outcome }
 }
 
 extension RaceReport.Outcome: CustomStringConvertible {

@@ -7,9 +7,7 @@ extension RaceScenario {
         failureShared, pauseAfterFailure, tooManyRequests, storedFirst, storeFails, storeCannotSay,
     ]
 
-    private struct Status: Error {
-        let code: Int
-    }
+    private struct Status: Error { let code: Int }
 
     /// A failing server gets one refresh for each waiter, one after the other.
     package static let failureShared = RaceScenario("G6", "all waiters share one failure, and the session stays") {

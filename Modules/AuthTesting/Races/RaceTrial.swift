@@ -23,9 +23,7 @@ final class RaceTrial: Sendable {
     private let state = Locked(State())
     private let makeSubject: @Sendable (RaceScene) async throws -> RaceSubject
 
-    init(makeSubject: @escaping @Sendable (RaceScene) async throws -> RaceSubject) {
-        self.makeSubject = makeSubject
-    }
+    init(makeSubject: @escaping @Sendable (RaceScene) async throws -> RaceSubject) { self.makeSubject = makeSubject }
 
     /// The current step, for the report of a race that hangs.
     var step: String { state.withLock { $0.step } }
@@ -69,9 +67,7 @@ final class RaceTrial: Sendable {
     }
 
     /// Starts requests that need a token.
-    func request(times count: Int = 1) async throws -> [Caller] {
-        try await start(count, try await subject().token)
-    }
+    func request(times count: Int = 1) async throws -> [Caller] { try await start(count, try await subject().token) }
 
     /// Starts callers whose refresh is held at a gate, and returns when the handler has been called. The server has
     /// refused their token; `nil`: the one that they request has expired. `response` is what the handler does with the

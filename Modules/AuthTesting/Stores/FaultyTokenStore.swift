@@ -127,9 +127,7 @@ private final class StoreFaults: Sendable {
         scripts.withLock { change(&$0[operation, default: Script()]) }
     }
 
-    func endWatches() {
-        for continuation in watches.withLock({ $0 }) { continuation.finish() }
-    }
+    func endWatches() { for continuation in watches.withLock({ $0 }) { continuation.finish() } }
 
     func watch(_ changes: AsyncStream<Void>) -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))

@@ -121,9 +121,7 @@ private final class RecordingLease: TokenStoreLease {
     private let store: RecordingTokenStore
     private let ending = Race<Void>()
 
-    init(store: RecordingTokenStore) {
-        self.store = store
-    }
+    init(store: RecordingTokenStore) { self.store = store }
 
     deinit { releaseOnce() }
 

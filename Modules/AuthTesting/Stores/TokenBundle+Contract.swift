@@ -147,7 +147,5 @@ func expectHidden(
 
 extension TokenBundle {
     /// The tokens, and the idempotency key of a pending refresh.
-    var secrets: [String] {
-        [accessToken, refreshToken, refreshIntent?.idempotencyKey].compactMap(\.self)
-    }
+    var secrets: [String] { [accessToken, refreshToken, refreshIntent?.idempotencyKey].compactMap(\.self) }
 }

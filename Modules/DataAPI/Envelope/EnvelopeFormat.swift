@@ -123,9 +123,7 @@ private struct SuccessFlag: Decodable {
     }
 
     /// Throws the error, if there is one.
-    func check() throws {
-        if let error { throw error }
-    }
+    func check() throws { if let error { throw error } }
 }
 
 extension ResponseFormat where Self == EnvelopeFormat {

@@ -7,26 +7,18 @@ public struct Identifier<Record>: Sendable, Hashable, RawRepresentable {
     public let rawValue: String
 
     /// Creates an identifier.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// Creates an identifier from a number.
-    public init(_ number: some BinaryInteger) {
-        self.init(rawValue: String(number))
-    }
+    public init(_ number: some BinaryInteger) { self.init(rawValue: String(number)) }
 }
 
 extension Identifier: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
     /// Creates an identifier from a number.
-    public init(integerLiteral value: Int64) {
-        self.init(value)
-    }
+    public init(integerLiteral value: Int64) { self.init(value) }
 
     /// Creates an identifier from a text.
-    public init(stringLiteral value: String) {
-        self.init(rawValue: value)
-    }
+    public init(stringLiteral value: String) { self.init(rawValue: value) }
 }
 
 extension Identifier: Codable {

@@ -6,9 +6,7 @@ public struct Page<Item: Sendable>: Sendable {
         public let rawValue: String
 
         /// Creates a cursor.
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: String) { self.rawValue = rawValue }
 
         /// Reads a string or a whole number: `42` is the cursor `42`.
         ///
@@ -39,9 +37,7 @@ extension Page: Equatable where Item: Equatable {}
 extension Page: Hashable where Item: Hashable {}
 
 extension Page: Decodable where Item: Decodable {
-    private enum CodingKeys: String, CodingKey {
-        case items, nextCursor
-    }
+    private enum CodingKeys: String, CodingKey { case items, nextCursor }
 
     /// Reads an object with `items` and `nextCursor`, or an array: a list that has one page. No cursor, `null`, `false`
     /// and an empty one mean the last page.

@@ -17,9 +17,7 @@ public struct SignedIn: Sendable, Hashable, Decodable {
         self.tokens = tokens
     }
 
-    private enum CodingKeys: String, CodingKey {
-        case user
-    }
+    private enum CodingKeys: String, CodingKey { case user }
 
     /// Reads the tokens, and the `user` beside them, without whom no token is dropped.
     ///
@@ -42,9 +40,7 @@ public struct IssuedTokens: Sendable, Hashable, Decodable {
     private var expiry: IssuedExpiry?
 
     /// Creates the value.
-    public init(_ result: TokenRefreshResult) {
-        self.result = result
-    }
+    public init(_ result: TokenRefreshResult) { self.result = result }
 
     private enum CodingKeys: String, CodingKey {
         case accessToken, refreshToken, expiresIn, expiresAt, user

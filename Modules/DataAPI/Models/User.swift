@@ -52,9 +52,7 @@ public struct SocialProvider: Sendable, Hashable, RawRepresentable, Codable, Cus
     public let rawValue: String
 
     /// Creates a provider.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// Sign in with Apple.
     public static let apple = SocialProvider(rawValue: "apple")
@@ -72,9 +70,7 @@ public struct FileKey: Sendable, Hashable, RawRepresentable, Codable, CustomStri
     public let rawValue: String
 
     /// Creates a key.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The key as text.
     public var description: String { rawValue }

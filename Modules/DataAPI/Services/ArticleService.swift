@@ -6,9 +6,7 @@ public struct ArticleService: Sendable {
     private let network: any NetworkService
 
     /// Creates the service over an authenticated client, or a test double.
-    public init(network: any NetworkService) {
-        self.network = network
-    }
+    public init(network: any NetworkService) { self.network = network }
 
     /// Fetches a page of the list, newest first: from a cursor, or the first article, with 1 to 100 articles.
     ///
@@ -29,9 +27,7 @@ public struct ArticleService: Sendable {
     /// Fetches an article.
     ///
     /// - Throws: `NetworkError`, with status 404 if there is no such article; `CancellationError`.
-    public func article(_ id: Article.ID) async throws -> Article {
-        try await network.send(.article(id))
-    }
+    public func article(_ id: Article.ID) async throws -> Article { try await network.send(.article(id)) }
 
     /// Creates an article, and returns it as the server has stored it. What the client sends again, and another call
     /// with the same key, creates no second one; `nil` is a new key for each call.
@@ -54,7 +50,5 @@ public struct ArticleService: Sendable {
     /// Deletes an article of the signed-in user.
     ///
     /// - Throws: `NetworkError`, or `CancellationError`.
-    public func delete(_ id: Article.ID) async throws {
-        try await network.send(.delete(id))
-    }
+    public func delete(_ id: Article.ID) async throws { try await network.send(.delete(id)) }
 }

@@ -42,16 +42,12 @@ public struct AuthService: Sendable {
     /// Signs out. The session has ended even if the call throws.
     ///
     /// - Throws: `AuthenticationError` with code `storeUnavailable` when the tokens are not deleted from the store yet.
-    public func logout() async throws {
-        try await session.signOut()
-    }
+    public func logout() async throws { try await session.signOut() }
 
     /// Fetches the user of the session.
     ///
     /// - Throws: `NetworkError`, or `CancellationError`.
-    public func me() async throws -> User {
-        try await network.send(.me)
-    }
+    public func me() async throws -> User { try await network.send(.me) }
 
     /// Makes the guest of the session a full account. Its user, articles and session stay.
     ///

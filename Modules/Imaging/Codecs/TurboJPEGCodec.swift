@@ -20,9 +20,7 @@ package import Foundation
 package struct TurboJPEGCodec: ImageCodec {
     package init() {}
 
-    package func inspect(_ data: Data) throws(ImagingError) -> ImageHeader {
-        try ImageHeader(parsing: data)
-    }
+    package func inspect(_ data: Data) throws(ImagingError) -> ImageHeader { try ImageHeader(parsing: data) }
 
     /// Decodes a JPEG at a scale that covers one and a half times the size, or a PNG at the size.
     package func decode(_ data: Data, covering size: PixelSize) throws(ImagingError) -> Bitmap {

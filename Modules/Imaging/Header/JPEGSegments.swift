@@ -97,9 +97,7 @@ struct JPEGSegment {
     var isAdobe: Bool { marker == .app14 && payload.holds("Adobe".utf8) }
 
     /// Whether decoders need the segment for the colours.
-    var decidesColors: Bool {
-        isAdobe || holdsProfile || (marker == .app0 && payload.holds("JFIF\0".utf8))
-    }
+    var decidesColors: Bool { isAdobe || holdsProfile || (marker == .app0 && payload.holds("JFIF\0".utf8)) }
 
     /// The bytes of a segment; `nil` if the payload is too long for one.
     static func bytes(_ marker: JPEGMarker, payload: some Collection<UInt8>) -> Data? {

@@ -42,9 +42,7 @@ public struct OAuth2ClientKey: SigningKey {
     }
 
     /// Signs bytes.
-    public func sign(_ message: Data) async throws -> Data {
-        try key.signature(for: message).rawRepresentation
-    }
+    public func sign(_ message: Data) async throws -> Data { try key.signature(for: message).rawRepresentation }
 }
 
 extension OAuth2ClientKey: RedactedDescription {

@@ -40,9 +40,7 @@ public struct OAuth2Tenants: Sendable, Hashable {
 
 extension OAuth2Server {
     /// The one name of the server, where a text is another one of it.
-    func issuer(named text: String) -> String {
-        otherIssuers.contains { $0.hasSameBytes(as: text) } ? issuer : text
-    }
+    func issuer(named text: String) -> String { otherIssuers.contains { $0.hasSameBytes(as: text) } ? issuer : text }
 
     /// Whether an issuer is the server's, in a response or in an id token with its tenant.
     func isIssuer(_ text: String, tenant: String? = nil) -> Bool {

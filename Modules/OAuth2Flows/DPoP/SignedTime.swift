@@ -13,9 +13,7 @@ struct SignedTime: Sendable {
 
     private let clock: any TimeSource
 
-    init(_ date: Date, by clock: any TimeSource) {
-        (self.date, self.clock, uptime) = (date, clock, clock.uptime)
-    }
+    init(_ date: Date, by clock: any TimeSource) { (self.date, self.clock, uptime) = (date, clock, clock.uptime) }
 
     /// The time on the server's clock now.
     var now: Date { date + (clock.uptime - uptime) / .seconds(1) }

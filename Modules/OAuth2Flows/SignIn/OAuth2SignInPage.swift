@@ -38,9 +38,7 @@ public struct OAuth2SignInPage: Sendable {
 
     /// Whether a URL is a response to this page: its `state` is that of the page. A user agent ignores requests that
     /// are not, so that another program cannot end the sign-in.
-    public func isResponse(_ response: URL) -> Bool {
-        Self.values("state", in: response) == [state]
-    }
+    public func isResponse(_ response: URL) -> Bool { Self.values("state", in: response) == [state] }
 
     /// The error code of a response without a `state`: some servers leave it out where they cannot read the request. It
     /// is no response to a page, as any program can send it. A code of other characters than identifiers have is not

@@ -12,9 +12,7 @@ final class ChangeFeed: Sendable {
     private let watching: ChangeWatch
     private let task = Locked<Task<Void, Never>?>(nil)
 
-    init(watching: ChangeWatch) {
-        self.watching = watching
-    }
+    init(watching: ChangeWatch) { self.watching = watching }
 
     deinit {
         task.withLock { $0?.cancel() }
@@ -90,9 +88,7 @@ enum ChangeReport: Sendable, Equatable {
 struct AccountHash: Sendable, Hashable {
     private let value: UInt64
 
-    init(_ text: String) {
-        value = CRC64.checksum(of: text.utf8)
-    }
+    init(_ text: String) { value = CRC64.checksum(of: text.utf8) }
 
     init?(hexadecimal: some StringProtocol) {
         guard let value = UInt64(hexadecimal, radix: 16) else { return nil }

@@ -27,9 +27,7 @@ final class ChangeSubscribers: Sendable {
         stream(.changes, account, seen: version)
     }
 
-    func releases(of account: String) -> AsyncStream<Void> {
-        stream(.releases, account, seen: nil)
-    }
+    func releases(of account: String) -> AsyncStream<Void> { stream(.releases, account, seen: nil) }
 
     /// The accounts whose changes are watched, each once. Names are told apart by their bytes.
     var watchedAccounts: [String] {

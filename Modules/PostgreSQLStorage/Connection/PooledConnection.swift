@@ -23,9 +23,7 @@ final class PooledConnection: @unchecked Sendable {  // `connection` is used on 
     }
 
     /// The end of the call that borrows the connection, for all that it waits for: connecting and each response.
-    func end(at deadline: ContinuousClock.Instant?) {
-        self.deadline.withLock { $0 = deadline }
-    }
+    func end(at deadline: ContinuousClock.Instant?) { self.deadline.withLock { $0 = deadline } }
 
     /// Runs statements, to their end even when the task is cancelled.
     ///

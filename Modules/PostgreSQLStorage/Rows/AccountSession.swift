@@ -49,9 +49,7 @@ struct AccountSession: Sendable {
         return try await open(row).get()
     }
 
-    private func noteContent(of row: SessionRow?) {
-        if row?.content != nil { hasHeldSession.withLock { $0 = true } }
-    }
+    private func noteContent(of row: SessionRow?) { if row?.content != nil { hasHeldSession.withLock { $0 = true } } }
 
     /// Runs an update to its end, even when the task is cancelled (G7).
     func update(_ change: @escaping StoreChange) async throws {

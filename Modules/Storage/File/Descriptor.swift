@@ -75,6 +75,4 @@ private func systemRead(_ number: Int32, _ bytes: UnsafeMutableRawPointer, _ cou
 }
 
 /// `open(2)` without a mode, for files that exist.
-func systemOpen(_ path: String, _ flags: Int32) -> Int32 {
-    open(path, flags)
-}
+func systemOpen(_ path: String, _ flags: Int32) -> Int32 { open(path, flags) }

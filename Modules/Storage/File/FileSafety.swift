@@ -6,9 +6,7 @@ import Foundation
 /// Nothing is fixed silently, because another user may have read a token already. Each error is `insecure`, and names
 /// the command that fixes the problem.
 struct FileSafety {
-    enum Kind {
-        case folder, file
-    }
+    enum Kind { case folder, file }
 
     let kind: Kind
     var access = FolderAccess.owner
@@ -149,9 +147,7 @@ struct FileSafety {
         return insecure("\(path) is a symbolic link; put \(kind) itself there: rm \(path.quotedForShell)")
     }
 
-    private func insecure(_ reason: String) -> TokenStoreError {
-        TokenStoreError(.insecure, reason: reason)
-    }
+    private func insecure(_ reason: String) -> TokenStoreError { TokenStoreError(.insecure, reason: reason) }
 }
 
 extension String {
@@ -169,9 +165,7 @@ extension String {
 }
 
 /// The value of `errno` after a call that failed.
-struct SystemCallError: Error {
-    let number: Int32
-}
+struct SystemCallError: Error { let number: Int32 }
 
 extension TokenStoreError {
     /// Whether a file could not be written because its disk or its quota is full.

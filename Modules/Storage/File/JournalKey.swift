@@ -12,9 +12,7 @@ struct JournalKey {
     private let bytes: Data
 
     /// A new key.
-    init() {
-        (bytes, hasChecksum) = (KeyedHash.randomKey(), true)
-    }
+    init() { (bytes, hasChecksum) = (KeyedHash.randomKey(), true) }
 
     /// `nil`: the content of the file is not what was written.
     init?(_ content: Data) {

@@ -24,9 +24,7 @@ struct KnownFolders: Sendable {
     }
 
     /// What every version of a note has.
-    private struct Header: Decodable {
-        let version: Int?
-    }
+    private struct Header: Decodable { let version: Int? }
 
     /// The folder for the state of the user's programs.
     let stateFolder: String
@@ -35,9 +33,7 @@ struct KnownFolders: Sendable {
     var isDurable: @Sendable (_ device: UInt64) -> Bool = { FileSystemKind(device: $0) != .memory }
 
     /// The note about a folder, whether it exists or not.
-    func note(of folder: String) -> String {
-        noteFolder + "/" + noteName(of: folder)
-    }
+    func note(of folder: String) -> String { noteFolder + "/" + noteName(of: folder) }
 
     private func noteName(of folder: String) -> String { CRC64.text(of: folder.utf8) + ".json" }
 

@@ -56,9 +56,7 @@ struct TokenFile: Sendable {
     }
 
     /// The process that has the lease, if it is known.
-    func leaseHolder() -> LeaseHolder? {
-        (try? open())?.leaseHolder(name + ".lease")
-    }
+    func leaseHolder() -> LeaseHolder? { (try? open())?.leaseHolder(name + ".lease") }
 
     /// Opens the folder that was used before, or a copy of it: the owner of a call stores the new tokens where the
     /// other processes find them, also in a folder that was changed meanwhile (rule 3 decides whether it may).

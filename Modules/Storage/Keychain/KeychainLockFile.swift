@@ -20,14 +20,10 @@ struct KeychainLockFile: Sendable {
     }
 
     /// Takes the lease if it is free.
-    func tryLease() throws(TokenStoreError) -> FolderLock? {
-        try open().tryLease(name)
-    }
+    func tryLease() throws(TokenStoreError) -> FolderLock? { try open().tryLease(name) }
 
     /// The process that has the lease, if it is known.
-    func leaseHolder() -> LeaseHolder? {
-        (try? open())?.leaseHolder(name)
-    }
+    func leaseHolder() -> LeaseHolder? { (try? open())?.leaseHolder(name) }
 
     /// Waits until no other process writes. It blocks the thread.
     func lockForWriting() throws(TokenStoreError) -> FolderLock {

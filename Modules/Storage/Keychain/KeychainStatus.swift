@@ -9,9 +9,7 @@ public struct KeychainStatus: Error, Sendable, Hashable, RawRepresentable {
     public let rawValue: Int32
 
     /// Creates a status.
-    public init(rawValue: Int32) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: Int32) { self.rawValue = rawValue }
 
     // `details` has the names and the meanings.
     static let success = KeychainStatus(rawValue: 0)

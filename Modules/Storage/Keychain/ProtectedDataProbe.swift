@@ -39,9 +39,7 @@ public struct ProtectedDataProbe: Sendable {
         }
     }
 
-    private func isReadable() -> Bool {
-        (try? Data(contentsOf: file))?.isEmpty == false
-    }
+    private func isReadable() -> Bool { (try? Data(contentsOf: file))?.isEmpty == false }
 
     private var attributes: [FileAttributeKey: Any] {
         #if canImport(Darwin)

@@ -26,9 +26,7 @@ public struct StoredSigningKeys: SigningKeyStore {
     ///
     /// - Parameter makeStore: Makes the store of an account, whose name is the thumbprint of a key. Its folder or
     ///   service must be for keys only, and the same for all processes of the session.
-    public init(in makeStore: @escaping @Sendable (_ account: String) -> any TokenStore) {
-        self.makeStore = makeStore
-    }
+    public init(in makeStore: @escaping @Sendable (_ account: String) -> any TokenStore) { self.makeStore = makeStore }
 
     /// Makes a key in memory, or in the Secure Enclave, which keeps none. It does not throw.
     public func makeKey() async throws -> any SigningKey { ES256Key.make(inSecureEnclave: usesSecureEnclave) }

@@ -14,22 +14,16 @@ package final class LeaseQueue: Sendable {
         var heldSince: Date?
         var waiting = WaitQueue<Ticket, Turn<Void>>()
 
-        mutating func pass(to ticket: Ticket?, at date: Date) {
-            (holder, heldSince) = (ticket, date)
-        }
+        mutating func pass(to ticket: Ticket?, at date: Date) { (holder, heldSince) = (ticket, date) }
     }
 
     private let state = Locked(State())
     private let clock: any TimeSource
 
-    package init(clock: any TimeSource) {
-        self.clock = clock
-    }
+    package init(clock: any TimeSource) { self.clock = clock }
 
     /// This process, and since when one of its holders has the lock.
-    private var current: LeaseHolder {
-        LeaseHolder(process: .current, since: state.withLock { $0.heldSince })
-    }
+    private var current: LeaseHolder { LeaseHolder(process: .current, since: state.withLock { $0.heldSince }) }
 
     /// Waits for the lock, and returns the ticket for ``release(_:)``. The holder is reported at the start of a wait.
     ///

@@ -14,9 +14,7 @@ struct TokenLocks: Sendable {
     }
 
     /// The process that has the lease, if it is known.
-    func leaseHolder() -> LeaseHolder? {
-        (try? PrivateFolder.open(folder))?.leaseHolder(name + ".lease")
-    }
+    func leaseHolder() -> LeaseHolder? { (try? PrivateFolder.open(folder))?.leaseHolder(name + ".lease") }
 
     /// A stream of the writes of this process and others, see ``reportWrite()``.
     var changes: AsyncStream<Void> {

@@ -119,9 +119,7 @@ struct Keyring: Sendable {
         }
     }
 
-    private func unavailable(_ reason: String) -> TokenStoreError {
-        TokenStoreError(.unavailable, reason: reason)
-    }
+    private func unavailable(_ reason: String) -> TokenStoreError { TokenStoreError(.unavailable, reason: reason) }
 }
 
 /// Why a call of the Secret Service failed.

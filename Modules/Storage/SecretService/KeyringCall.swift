@@ -48,9 +48,7 @@ final class KeyringCall {
         }
     }
 
-    deinit {
-        for object in objects + [service] { library.release(object) }
-    }
+    deinit { for object in objects + [service] { library.release(object) } }
 
     /// Whether the keyring that new items go to is locked. `nil`: the keyring is missing.
     func isDefaultKeyringLocked() throws(KeyringError) -> Bool? {

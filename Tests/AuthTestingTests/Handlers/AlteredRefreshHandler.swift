@@ -84,9 +84,7 @@ struct AlteredRefreshHandler: TokenRefreshHandler, KeyRecordingRefreshBackend, A
         return true
     }
 
-    func session(of accessToken: String) -> String? {
-        RotatingTokenServer.login(of: accessToken)
-    }
+    func session(of accessToken: String) -> String? { RotatingTokenServer.login(of: accessToken) }
 
     func receivedKeys() -> [String?] { endpoint.keys.withLock { $0 } }
 }
