@@ -141,9 +141,9 @@ struct AreaResampler: ~Copyable {
     private mutating func blend(_ last: UnsafePointer<UInt64>) {
         let (first, even, odd, means, count) = (first, even, odd, means, count)
         let (firstWeight, innerWeight, lastWeight) = (rows.firstWeight, rows.innerWeight, rows.lastWeight)
-        let (bytes, sums, low) = (
-            UInt64(0x0000_00FF_0000_00FF), UInt64(0x0000_FFFF_0000_FFFF), UInt64(0x0000_0000_FFFF_FFFF)
-        )
+        let bytes: UInt64 = 0x0000_00FF_0000_00FF
+        let sums: UInt64 = 0x0000_FFFF_0000_FFFF
+        let low: UInt64 = 0x0000_0000_FFFF_FFFF
         var (index, place) = (0, 0)
         while index < count {
             let (start, end, evens, odds) = (first[index], last[index], even[index], odd[index])

@@ -52,8 +52,7 @@ public struct PhotoFitter: Sendable {
             .cannotFit,
             "At \(bitmap.size) pixels the photo has \(smallest) bytes, and \(policy.maximumBytes) are allowed: "
                 + "allow more bytes, a smaller size or a lower quality.",
-            bytes: smallest
-        )
+            bytes: smallest)
     }
 
     /// The upright picture at its final size.
@@ -62,8 +61,7 @@ public struct PhotoFitter: Sendable {
             throw ImagingError(
                 .sourceTooLarge,
                 "The file has \(data.count) bytes, and \(policy.maximumSourceBytes) are allowed: choose a smaller one.",
-                bytes: data.count
-            )
+                bytes: data.count)
         }
         let header = try codec.inspect(data)
         guard header.size.pixelCount <= policy.maximumSourcePixels else {
@@ -71,8 +69,7 @@ public struct PhotoFitter: Sendable {
                 .tooManyPixels,
                 "The picture has \(header.size) pixels, and \(policy.maximumSourcePixels) are allowed: "
                     + "choose a smaller one.",
-                sourceSize: header.size
-            )
+                sourceSize: header.size)
         }
         // The maximum size applies to the upright picture. The pixels are turned last, when they are fewest.
         let upright = header.size.oriented(by: header.orientation).fitted(into: policy.maximumSize)

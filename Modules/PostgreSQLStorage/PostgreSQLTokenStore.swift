@@ -63,15 +63,13 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
             listeningAt: ConnectionString(options.directConnection ?? connection, cleartextHosts: hosts),
             table: table,
             limits: limits,
-            clock: clock
-        )
+            clock: clock)
         let seal = SessionSeal(
             account: account,
             cipher: cipher,
             replacesUnreadableRows: options.replacesUnreadableRows,
             limit: limits.cipher,
-            clock: clock
-        )
+            clock: clock)
         self.init(database: database, seal: seal, claimant: ProcessIdentity.current.claimText)
     }
 
@@ -82,8 +80,7 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
             statements: SessionStatements(table: database.table, account: seal.account),
             seal: seal,
             claimant: claimant,
-            writers: LeaseQueue(clock: database.clock)
-        )
+            writers: LeaseQueue(clock: database.clock))
         holders = LeaseQueue(clock: database.clock)
     }
 

@@ -51,8 +51,7 @@ struct StoredBundle: Codable {
                 longestCall: longestCall,
                 isAbandoned: isAbandoned,
                 lease: lease,
-                failure: failure
-            )
+                failure: failure)
         }
     }
 
@@ -86,7 +85,6 @@ struct StoredBundle: Codable {
             binding: binding,
             subject: subject.flatMap { TokenSubject(issuer: $0.issuer, id: $0.id) },
             scope: scope,
-            ordinal: ordinal
-        )
+            ordinal: ordinal)
     }
 }

@@ -19,8 +19,7 @@ public struct ProcessIdentity: Sendable, Hashable, Codable {
     /// This process.
     public static let current = ProcessIdentity(
         host: currentHost,
-        process: "\(ProcessInfo.processInfo.processIdentifier)-\(UUID().uuidString.prefix(8))"
-    )
+        process: "\(ProcessInfo.processInfo.processIdentifier)-\(UUID().uuidString.prefix(8))")
 
     private static let engines = Locked(0)
 

@@ -39,7 +39,6 @@ extension TokenStoreError {
     package static func superseded(_ bundle: TokenBundle) -> TokenStoreError {
         TokenStoreError(
             .superseded,
-            reason: "a later state of session \(bundle.session) is stored; load the store again"
-        )
+            reason: "a later state of session \(bundle.session) is stored; load the store again")
     }
 }

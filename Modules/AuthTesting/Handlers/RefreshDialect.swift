@@ -53,8 +53,7 @@ public struct RefreshDialect: Sendable {
             return RESTResponse(success: true, data: fields.compactMapValues(\.self))
         },
         rejection: { RESTResponse(success: false, code: "REFRESH_TOKEN_INVALID", message: $0) },
-        rejectionStatus: 401
-    )
+        rejectionStatus: 401)
 
     /// A token endpoint of OAuth 2.0 (RFC 6749 §5 and §6). A rejection is a 400 with the error `invalid_grant`.
     public static let oauth2 = RefreshDialect(
@@ -67,8 +66,7 @@ public struct RefreshDialect: Sendable {
                 .compactMapValues(\.self)
         },
         rejection: { ["error": "invalid_grant", "error_description": $0] },
-        rejectionStatus: 400
-    )
+        rejectionStatus: 400)
 
     private static func formFields(in body: Data) -> [String: String] {
         let text = String(decoding: body, as: UTF8.self).replacingOccurrences(of: "+", with: " ")

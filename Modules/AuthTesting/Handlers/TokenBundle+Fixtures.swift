@@ -20,7 +20,6 @@ extension TokenRefreshResult {
         TokenRefreshResult(
             accessToken: IssuedToken(kind: .access, login: login, ordinal: ordinal).text,
             refreshToken: isRotated ? IssuedToken(kind: .refresh, login: login, ordinal: ordinal).text : nil,
-            expiresIn: expiresIn
-        )
+            expiresIn: expiresIn)
     }
 }

@@ -12,8 +12,7 @@ extension TokenRefreshHandlerRules {
                 try expect(
                     status == nil,
                     otherwise:
-                        "after \(response) its status is \(status ?? 0), which hides the lost response from the engine"
-                )
+                        "after \(response) its status is \(status ?? 0), which hides the lost response from the engine")
             }
         },
         ContractRule("G12: a call whose response is lost ends soon, and is sent once") { backend in

@@ -155,8 +155,7 @@ extension TokenRefreshRequest {
         self.init(
             refreshToken: tokens.refreshToken ?? older ?? "",
             accessToken: tokens.accessToken,
-            idempotencyKey: UUID().uuidString
-        )
+            idempotencyKey: UUID().uuidString)
     }
 }
 

@@ -22,8 +22,7 @@ extension SharedTokenStoreRules {
                 }
                 try expect(
                     found.kind == old.kind && found.bundle.map(\.generation) == old.bundle.map(\.generation),
-                    otherwise: "an update of \(name) was called with \(found.kind) where \(old.kind) is stored"
-                )
+                    otherwise: "an update of \(name) was called with \(found.kind) where \(old.kind) is stored")
                 try await subject.mine.expectRead(new, "after update number \(number + 1)")
                 try await subject.theirs.expectRead(new, "in the other view, after update number \(number + 1)")
             }

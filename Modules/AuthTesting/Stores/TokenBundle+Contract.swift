@@ -15,8 +15,7 @@ extension TokenBundle {
         TokenBundle(
             accessToken: String(repeating: "a\(number).", count: 8_192 / "a\(number).".count),
             refreshToken: String(repeating: "r\(number).", count: 8_192 / "r\(number).".count),
-            generation: number
-        )
+            generation: number)
     }
 
     /// The bundles that a store must keep, each with its reason.
@@ -31,8 +30,7 @@ extension TokenBundle {
             TokenBundle(
                 accessToken: "\"quoted\" back\\slash / <tag> & 'single' %41 \u{1}\u{7f}\n\t",
                 refreshToken: "\u{4e2d}\u{6587} \u{1f511}",
-                session: SessionID(rawValue: "\u{feff}session \u{2028}")
-            )
+                session: SessionID(rawValue: "\u{feff}session \u{2028}"))
         ),
         (
             "characters that Unicode can write in several ways",
@@ -42,9 +40,7 @@ extension TokenBundle {
                 refreshIntent: RefreshIntent(
                     idempotencyKey: "key \(unnormalized)",
                     owner: ProcessIdentity(host: "host \(unnormalized)", process: "process \(unnormalized)"),
-                    date: Date(timeIntervalSince1970: 1_899_999_000)
-                )
-            )
+                    date: Date(timeIntervalSince1970: 1_899_999_000)))
         ),
         ("tokens of 8 KB", .bulky(7)),
     ]
@@ -82,8 +78,7 @@ extension TokenBundle {
                 ]),
             subject: TokenSubject(issuer: "https://contract.example", id: "contract-user"),
             scope: "contract.read contract.write",
-            ordinal: SessionOrdinal(rawValue: 1 << 53)
-        )
+            ordinal: SessionOrdinal(rawValue: 1 << 53))
     }
 }
 

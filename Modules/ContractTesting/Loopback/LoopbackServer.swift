@@ -40,8 +40,7 @@ package final class LoopbackServer: Sendable {
             .respond(
                 status,
                 headers: headers.merging(["Content-Type": "application/json"]) { own, _ in own },
-                body: Data(text.utf8)
-            )
+                body: Data(text.utf8))
         }
     }
 

@@ -102,8 +102,7 @@ public struct RESTRejection: Sendable, Hashable {
             status: isUnsuccessful ? 200 : status,
             codes: answer?.codes ?? [],
             isEnvelope: isUnsuccessful || answer?.body.isEnvelope(with: envelopeMembers) == true,
-            asksToWait: error.asksToWait
-        )
+            asksToWait: error.asksToWait)
         // A success without an envelope refuses only by a rule.
         let isRefusal = error.isRefusalOfTheCall
         let known = answer?.verdict(
@@ -116,8 +115,7 @@ public struct RESTRejection: Sendable, Hashable {
             statusMeansExpired: expiredStatuses.contains(status),
             serverCode: serverCode ?? refusal.codes.first?.asIdentifier(withoutQuoting: secrets),
             stepUp: stepUp,
-            hint: hint(code, refusal)
-        )
+            hint: hint(code, refusal))
     }
 
     /// The rules, and the listed codes as one.

@@ -84,8 +84,7 @@ public struct RESTTokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandl
         var call = Endpoint.refresh(
             field == nil ? request.refreshToken : nil,
             accessToken: accessToken.isInBody ? request.accessToken : nil,
-            dialect: dialect
-        )
+            dialect: dialect)
         if let field { call = call.header(field, request.refreshToken) }
         return accessToken.place(request.accessToken, in: call)
             .idempotencyKey(request.idempotencyKey, in: idempotencyKeyField)

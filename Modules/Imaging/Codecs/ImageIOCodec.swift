@@ -40,8 +40,7 @@ package struct ImageIOCodec: ImageCodec {
         let options: [CFString: Any] = [kCGImageDestinationLossyCompressionQuality: min(max(quality, 0), 1)]
         guard let image = image(of: bitmap),
             let destination = CGImageDestinationCreateWithData(
-                output as CFMutableData, "public.jpeg" as CFString, 1, nil
-            )
+                output as CFMutableData, "public.jpeg" as CFString, 1, nil)
         else {
             throw ImagingError(.encodingFailed, "ImageIO cannot encode the picture: make it smaller.")
         }
@@ -70,8 +69,7 @@ package struct ImageIOCodec: ImageCodec {
             let space = CGColorSpace(name: CGColorSpace.sRGB),
             let context = CGContext(
                 data: nil, width: size.width, height: size.height, bitsPerComponent: 8, bytesPerRow: size.width * 4,
-                space: space, bitmapInfo: CGImageAlphaInfo.noneSkipLast.rawValue
-            )
+                space: space, bitmapInfo: CGImageAlphaInfo.noneSkipLast.rawValue)
         else { return nil }
         let frame = CGRect(x: 0, y: 0, width: size.width, height: size.height)
         context.setFillColor(red: 1, green: 1, blue: 1, alpha: 1)
@@ -95,8 +93,7 @@ package struct ImageIOCodec: ImageCodec {
             width: bitmap.size.width, height: bitmap.size.height, bitsPerComponent: 8, bitsPerPixel: 24,
             bytesPerRow: bitmap.size.width * 3, space: space,
             bitmapInfo: CGBitmapInfo(rawValue: CGImageAlphaInfo.none.rawValue), provider: provider, decode: nil,
-            shouldInterpolate: false, intent: .defaultIntent
-        )
+            shouldInterpolate: false, intent: .defaultIntent)
     }
 }
 #endif

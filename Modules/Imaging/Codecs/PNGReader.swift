@@ -108,8 +108,7 @@ struct PNGReader: ~Copyable {
             String(decoding: raw.prefix { $0 != 0 }, as: UTF8.self)
         }
         return ImagingError(
-            .decodingFailed, "libpng cannot decode the picture (\(reason)): choose another picture.", sourceSize: size
-        )
+            .decodingFailed, "libpng cannot decode the picture (\(reason)): choose another picture.", sourceSize: size)
     }
 }
 #endif

@@ -13,8 +13,7 @@ public enum PlatformCodec {
         throw ImagingError(
             .codecUnavailable,
             "This build has no image codec: enable the package trait TurboJPEG (it needs libturbojpeg0-dev and "
-                + "libpng-dev), or pass an ImageCodec of your own."
-        )
+                + "libpng-dev), or pass an ImageCodec of your own.")
         #endif
     }
 }

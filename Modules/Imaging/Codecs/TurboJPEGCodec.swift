@@ -30,8 +30,7 @@ package struct TurboJPEGCodec: ImageCodec {
         let header = try ImageHeader(structure)
         if let disproportion = structure.disproportion {
             throw ImagingError(
-                .decodingFailed, "The JPEG \(disproportion): choose another file.", sourceSize: header.size
-            )
+                .decodingFailed, "The JPEG \(disproportion): choose another file.", sourceSize: header.size)
         }
         return try decode(data, structure, header, covering: size)
     }
@@ -46,8 +45,7 @@ package struct TurboJPEGCodec: ImageCodec {
         let status = tjCompress2(
             encoder.pointer, bitmap.pixels, Int32(clamping: bitmap.size.width), 0,
             Int32(clamping: bitmap.size.height), Int32(TJPF_RGB.rawValue), &output, &count,
-            Int32(TJSAMP_420.rawValue), Int32(min(max(quality, 0.01), 1) * 100 + 0.5), 0
-        )
+            Int32(TJSAMP_420.rawValue), Int32(min(max(quality, 0.01), 1) * 100 + 0.5), 0)
         guard status == 0, let output else { throw encoder.failure() }
         let jpeg = Data(bytes: output, count: Int(count))
         return bitmap.colorProfile.map { JPEGMetadata.adding(colorProfile: $0, to: jpeg) } ?? jpeg
@@ -79,8 +77,7 @@ package struct TurboJPEGCodec: ImageCodec {
                 count = buffer.count
                 status = tjDecompress2(
                     decoder.pointer, bytes.baseAddress, UInt(bytes.count), buffer.baseAddress, Int32(size.width), 0,
-                    Int32(size.height), Int32((inks ? TJPF_CMYK : TJPF_RGB).rawValue), TJFLAG_LIMITSCANS
-                )
+                    Int32(size.height), Int32((inks ? TJPF_CMYK : TJPF_RGB).rawValue), TJFLAG_LIMITSCANS)
             }
             // Warnings are for flaws that every viewer accepts, such as stray bytes before a marker.
             guard status == 0 || tjGetErrorCode(decoder.pointer) == Int32(TJERR_WARNING.rawValue) else {
@@ -115,8 +112,7 @@ package struct TurboJPEGCodec: ImageCodec {
     ) throws(ImagingError) -> Bool {
         var (width, height, subsampling, colorspace): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
         let status = tjDecompressHeader3(
-            decoder.pointer, bytes.baseAddress, UInt(bytes.count), &width, &height, &subsampling, &colorspace
-        )
+            decoder.pointer, bytes.baseAddress, UInt(bytes.count), &width, &height, &subsampling, &colorspace)
         guard status == 0 else { throw decoder.failure(header.size) }
         // The limits were checked with this module's parser. A file that the library reads differently could evade
         // them.

@@ -39,13 +39,11 @@ public struct ImageHeader: Sendable, Hashable {
     init(_ jpeg: JPEGStructure) throws(ImagingError) {
         guard let size = jpeg.size, jpeg.scans > 0 else {
             throw ImagingError(
-                .decodingFailed, "The JPEG's header is damaged: choose another file.", sourceSize: jpeg.size
-            )
+                .decodingFailed, "The JPEG's header is damaged: choose another file.", sourceSize: jpeg.size)
         }
         guard jpeg.isComplete else {
             throw ImagingError(
-                .decodingFailed, "The JPEG is cut off: fetch the whole file and try again.", sourceSize: size
-            )
+                .decodingFailed, "The JPEG is cut off: fetch the whole file and try again.", sourceSize: size)
         }
         self.init(format: .jpeg, size: size, orientation: jpeg.exif.flatMap(EXIFOrientation.init(tiff:)) ?? .up)
     }

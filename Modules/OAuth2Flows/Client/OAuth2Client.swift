@@ -147,8 +147,7 @@ extension String {
     /// The text, encoded as `application/x-www-form-urlencoded` (RFC 6749 appendix B).
     fileprivate var formEncoded: String {
         let unreserved = CharacterSet(
-            charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._*~ "
-        )
+            charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._*~ ")
         let encoded = addingPercentEncoding(withAllowedCharacters: unreserved) ?? self
         return encoded.replacingOccurrences(of: " ", with: "+")
     }

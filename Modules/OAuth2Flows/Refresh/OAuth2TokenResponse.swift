@@ -34,8 +34,7 @@ struct OAuth2TokenResponse: Decodable, Sendable {
             expiresIn: object.decodeLifetimeIfPresent(forKey: .expiresIn),
             expiresAt: (object.decodeExpiryIfPresent(forKey: .expiresAt)
                 ?? object.decodeExpiryIfPresent(forKey: .expiresOn))?.date(.automatic),
-            scope: try? object.decodeIfPresent(String.self, forKey: .scope)
-        )
+            scope: try? object.decodeIfPresent(String.self, forKey: .scope))
         if result.accessToken.isEmpty { result.accessTokenProblem = JSONValue.namesOfMembers(from: decoder) }
     }
 

@@ -77,8 +77,7 @@ struct LeaseWait: Sendable {
         return TokenStoreError(
             .busy,
             reason: "waited for another process's lease of the account\(holder), which lapses in \(lapse.inWords) if "
-                + "not renewed"
-        )
+                + "not renewed")
     }
 }
 #endif

@@ -107,8 +107,7 @@ final class ConnectionPool: Sendable {
         let others = waiting.map { "; \($0) calls are waiting" } ?? ""
         return TokenStoreError(
             .busy,
-            reason: "waited for one of the \(size) connections to the database, and none was free in time\(others)"
-        )
+            reason: "waited for one of the \(size) connections to the database, and none was free in time\(others)")
     }
 }
 #endif

@@ -62,8 +62,7 @@ final class PostgreSQLConnection {
         return security.checkOpen(
             isEncrypted: PQsslInUse(connection) == 1 || PQgssEncInUse(connection) == 1,
             host: PQhost(connection).map { String(cString: $0) } ?? "",
-            peer: isKnown == 0 ? peer.prefix(Int(size)) : Data()
-        )
+            peer: isKnown == 0 ? peer.prefix(Int(size)) : Data())
     }
 
     /// Runs statements as one transaction. After a failure nothing has changed, unless the failure is uncertain.
@@ -221,8 +220,7 @@ final class PostgreSQLConnection {
         case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
             let columns = 0..<PQnfields(result)
             return .success(
-                PostgreSQLRows(rows: (0..<PQntuples(result)).map { row in columns.map { value(result, row, $0) } })
-            )
+                PostgreSQLRows(rows: (0..<PQntuples(result)).map { row in columns.map { value(result, row, $0) } }))
         default:
             let stateField = Int32(UInt8(ascii: "C"))  // PG_DIAG_SQLSTATE
             guard let state = PQresultErrorField(result, stateField) else {

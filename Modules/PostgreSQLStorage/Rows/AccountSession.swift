@@ -121,8 +121,7 @@ struct AccountSession: Sendable {
             .unavailable,
             reason:
                 "the claim to the lease is no longer in the account's row: another process has taken it, or the row "
-                + "was restored or edited"
-        )
+                + "was restored or edited")
     }
 
     /// Starts a transaction and locks the account's row. A missing row is inserted.

@@ -57,8 +57,7 @@ struct SessionSeal: Sendable {
         }
         return SealedSession(
             format: SealedSession.currentVersion,
-            content: .tokens(session: session, generation: generation, ciphertext: ciphertext)
-        )
+            content: .tokens(session: session, generation: generation, ciphertext: ciphertext))
     }
 
     /// Returns `nil` when the bytes do not open with this key, or are not the tokens that the row names.

@@ -75,8 +75,7 @@ struct SessionStatements: Sendable {
                 SELECT version, pg_notify($2, $3 || version)::text
                 FROM (SELECT coalesce((SELECT version FROM cleared), 0) AS version) AS now
                 """,
-            values: [.text(account)] + report
-        )
+            values: [.text(account)] + report)
     }
 
     private var report: [PostgreSQLValue] {

@@ -77,8 +77,7 @@ public struct FileTokenStore: SharedTokenStore {
                 known: known ?? KnownFolders(stateFolder: TokenFolderLocation.state().folder.path)
             ),
             name: AccountName.fileName(for: account),
-            writeLimit: writeLimit
-        )
+            writeLimit: writeLimit)
         file = folder.appendingPathComponent(tokens.name)
         self.clock = clock
     }

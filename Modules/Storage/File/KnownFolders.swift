@@ -46,8 +46,7 @@ struct KnownFolders: Sendable {
         throw TokenStoreError(
             .unavailable,
             reason: "\(path) is not the folder that was used before: mount its disk; if the folder was removed on "
-                + "purpose, run: rm \(self.note(of: path).quotedForShell)"
-        )
+                + "purpose, run: rm \(self.note(of: path).quotedForShell)")
     }
 
     /// Whether the identifier in a folder is equal to the one in its note.
@@ -135,7 +134,6 @@ struct KnownFolders: Sendable {
             reason:
                 "the note that shows whether the disk of \(path) is mounted cannot be read (\(why)); if the disk is "
                 + "mounted, run: rm \(note(of: path).quotedForShell)",
-            cause: cause
-        )
+            cause: cause)
     }
 }

@@ -70,8 +70,7 @@ extension PrivateFolder {
             throw TokenStoreError(
                 .busy,
                 reason: "another process has held the lock on \(path) for \(limit.inWords); it may be suspended: "
-                    + "resume or end it"
-            )
+                    + "resume or end it")
         }
         usleep(500)
     }

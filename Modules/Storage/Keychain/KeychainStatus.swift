@@ -63,8 +63,7 @@ extension TokenStoreError {
         TokenStoreError(
             .unavailable,
             reason: "could not \(attempt) the Keychain item \(location): \(status.meaning), \(status)",
-            cause: status
-        )
+            cause: status)
     }
 
     /// "Not found" while protected data may not be available.
@@ -74,7 +73,6 @@ extension TokenStoreError {
             reason:
                 "the Keychain item \(location) was not found, but may be stored, because protected data is not available; "
                 + "try again when the device is unlocked",
-            cause: KeychainStatus.itemNotFound
-        )
+            cause: KeychainStatus.itemNotFound)
     }
 }

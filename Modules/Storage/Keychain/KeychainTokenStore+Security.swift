@@ -27,8 +27,7 @@ extension KeychainTokenStore {
             location: location,
             accessibility: accessibility,
             predecessors: predecessors,
-            marker: installMarker
-        )
+            marker: installMarker)
         self.init(item: item, isProtectedDataAvailable: isProtectedDataAvailable)
     }
 }

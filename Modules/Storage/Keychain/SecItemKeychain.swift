@@ -18,8 +18,7 @@ struct SecItemKeychain: KeychainItems {
         return found.map { item in
             KeychainItem(
                 accessGroup: item[kSecAttrAccessGroup as String] as? String,
-                data: item[kSecValueData as String] as? Data
-            )
+                data: item[kSecValueData as String] as? Data)
         }
     }
 

@@ -82,7 +82,6 @@ extension TokenItem {
             reason:
                 "this may be a new installation, so the Keychain item \(location) is neither used nor removed; "
                 + "try again when the device is unlocked",
-            cause: cause
-        )
+            cause: cause)
     }
 }

@@ -73,7 +73,6 @@ extension TokenStoreError {
         return TokenStoreError(
             .busy,
             reason: "another holder\(holder) did not release the store in time; if it is stopped, continue it or end "
-                + "it; otherwise try again later"
-        )
+                + "it; otherwise try again later")
     }
 }

@@ -77,8 +77,7 @@ import Testing
                 _ = try server.refresh(request)
                 throw Scripted()
             },
-            otherwise: .failure(TokenRefreshError.rejected)
-        )
+            otherwise: .failure(TokenRefreshError.rejected))
         handler.add(.rotate)
         func refresh(_ token: String) async throws -> TokenRefreshResult {
             try await handler.refresh(TokenRefreshRequest(refreshToken: token))

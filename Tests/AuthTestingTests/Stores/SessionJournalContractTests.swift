@@ -28,8 +28,7 @@ import Testing
             },
             damaged: { $0.base.damage() },
             timeLimit: timeLimit,
-            makeEmptyJournal: make
-        )
+            makeEmptyJournal: make)
     }
 }
 

@@ -82,8 +82,7 @@ import Testing
                 return broken
             },
             timeLimit: timeLimit,
-            makeEmptyStore: make
-        )
+            makeEmptyStore: make)
     }
 
     private static func checkSharedTokenStore(timeLimit: Duration, _ make: () -> AlteredTokenStore) async throws {
@@ -92,7 +91,6 @@ import Testing
             corrupt: { $0.proper.corrupt() },
             contents: { $0.onContents($0) },
             timeLimit: timeLimit,
-            makeEmptyStore: make
-        )
+            makeEmptyStore: make)
     }
 }
