@@ -92,8 +92,7 @@ public final class StubSession: AuthSession, TokenProvider {
     /// Runs a closure in the next calls of an operation, a number of them or all until ``recover(_:)``: before the
     /// operation has its effect; of a sign-out, afterwards. It may change the state, wait at a `Gate`, or throw.
     public func on(
-        _ operation: Operation,
-        times count: Int? = nil,
+        _ operation: Operation, times count: Int? = nil,
         _ action: @escaping @Sendable (StubSession) async throws -> Void
     ) {
         contents.withLock { $0.scripts[operation] = Script(action: action, remaining: count ?? .max) }

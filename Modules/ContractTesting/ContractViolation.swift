@@ -50,9 +50,7 @@ extension ContractViolation {
     ///
     /// - Throws: ``ContractViolation`` if any rule is broken; the errors of `makeSubject`.
     package static func check<Subject: Sendable>(
-        _ contract: String,
-        rules: [ContractRule<Subject>],
-        timeLimit: Duration,
+        _ contract: String, rules: [ContractRule<Subject>], timeLimit: Duration,
         makeSubject: () async throws -> (subject: Subject, type: any Any.Type)
     ) async throws {
         var brokenRules: [BrokenRule] = []

@@ -70,31 +70,22 @@ public final class StubNetworkService: UnauthenticatedNetworkService {
 
     /// Adds a stub that returns a value. The fields are those of the head that `response(to:)` returns beside it.
     public func on<Response>(
-        _ endpoint: Endpoint<Response>,
-        return value: Response,
-        headers: HTTPHeaders = [:],
-        file: StaticString = #filePath,
-        line: UInt = #line
+        _ endpoint: Endpoint<Response>, return value: Response, headers: HTTPHeaders = [:],
+        file: StaticString = #filePath, line: UInt = #line
     ) {
         on(endpoint, headers: headers, file: file, line: line) { value }
     }
 
     /// Adds a stub that throws an error.
     public func on<Response>(
-        _ endpoint: Endpoint<Response>,
-        throw error: any Error,
-        file: StaticString = #filePath,
-        line: UInt = #line
+        _ endpoint: Endpoint<Response>, throw error: any Error, file: StaticString = #filePath, line: UInt = #line
     ) {
         on(endpoint, file: file, line: line) { throw error }
     }
 
     /// Adds a stub for each page of a list that `pages(_:)` of `NetworkTransfers` reads.
     public func on<Item>(
-        _ endpoint: Endpoint<[Item]>,
-        pages: [[Item]],
-        file: StaticString = #filePath,
-        line: UInt = #line
+        _ endpoint: Endpoint<[Item]>, pages: [[Item]], file: StaticString = #filePath, line: UInt = #line
     ) {
         let list = state.withLock { state in
             state.lists += 1
@@ -113,11 +104,8 @@ public final class StubNetworkService: UnauthenticatedNetworkService {
 
     /// Adds a stub that runs a closure, which may wait at a gate, for instance.
     public func on<Response>(
-        _ endpoint: Endpoint<Response>,
-        headers: HTTPHeaders = [:],
-        file: StaticString = #filePath,
-        line: UInt = #line,
-        _ respond: @escaping @Sendable () async throws -> Response
+        _ endpoint: Endpoint<Response>, headers: HTTPHeaders = [:],
+        file: StaticString = #filePath, line: UInt = #line, _ respond: @escaping @Sendable () async throws -> Response
     ) {
         let head = HTTPResponseHead(status: 200, headers: headers, url: URL(string: Self.origin))
         let types = [ObjectIdentifier(Response.self), ObjectIdentifier(ResponseValue<Response>.self)]
@@ -130,10 +118,8 @@ public final class StubNetworkService: UnauthenticatedNetworkService {
 
     /// Adds a stub for a call whose response is streamed.
     public func on<Response>(
-        _ endpoint: Endpoint<Response>,
-        stream response: HTTPTransportResponse,
-        file: StaticString = #filePath,
-        line: UInt = #line
+        _ endpoint: Endpoint<Response>, stream response: HTTPTransportResponse,
+        file: StaticString = #filePath, line: UInt = #line
     ) {
         let types = [ObjectIdentifier(HTTPTransportResponse.self)]
         add(endpoint, types, name: "a stream", StubPlace(file: file, line: line)) { _ in response }
@@ -143,10 +129,7 @@ public final class StubNetworkService: UnauthenticatedNetworkService {
     private static let origin = "https://stub.invalid"
 
     private func add<Response>(
-        _ endpoint: Endpoint<Response>,
-        _ types: [ObjectIdentifier],
-        name: String,
-        _ place: StubPlace,
+        _ endpoint: Endpoint<Response>, _ types: [ObjectIdentifier], name: String, _ place: StubPlace,
         _ respond: @escaping @Sendable (Bool) async throws -> any Sendable
     ) {
         let entry = Entry(
@@ -186,9 +169,7 @@ public final class StubNetworkService: UnauthenticatedNetworkService {
     }
 
     private func respond<Response, Value>(
-        to endpoint: Endpoint<Response>,
-        as _: Value.Type,
-        _ options: RequestOptions
+        to endpoint: Endpoint<Response>, as _: Value.Type, _ options: RequestOptions
     ) async throws -> Value {
         try Task.checkCancellation()
         let (key, type) = (Key(endpoint), ObjectIdentifier(Value.self))

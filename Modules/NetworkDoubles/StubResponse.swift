@@ -20,9 +20,7 @@ public struct StubResponse: Sendable {
 
     /// A value as JSON.
     public static func json(
-        _ value: some Encodable & Sendable,
-        status: Int = 200,
-        headers: HTTPHeaders = [:]
+        _ value: some Encodable & Sendable, status: Int = 200, headers: HTTPHeaders = [:]
     ) -> StubResponse {
         StubResponse { request in
             var headers = headers
@@ -35,11 +33,7 @@ public struct StubResponse: Sendable {
 
     /// An error object, `{"success": false, "code": …}`.
     public static func error(
-        _ status: Int,
-        code: String,
-        message: String? = nil,
-        requestId: String? = nil,
-        headers: HTTPHeaders = [:]
+        _ status: Int, code: String, message: String? = nil, requestId: String? = nil, headers: HTTPHeaders = [:]
     ) -> StubResponse {
         json(ErrorBody(code: code, message: message, requestId: requestId), status: status, headers: headers)
     }

@@ -26,20 +26,14 @@ public final class StubTransport: HTTPTransport {
 
     /// Creates a transport.
     public convenience init(
-        _ stubs: Stub...,
-        file: StaticString = #filePath,
-        line: UInt = #line,
-        onIssue: @escaping StubIssue.Handler
+        _ stubs: Stub..., file: StaticString = #filePath, line: UInt = #line, onIssue: @escaping StubIssue.Handler
     ) {
         self.init(stubs, file: file, line: line, onIssue: onIssue)
     }
 
     /// Creates a transport.
     public init(
-        _ stubs: [Stub],
-        file: StaticString = #filePath,
-        line: UInt = #line,
-        onIssue: @escaping StubIssue.Handler
+        _ stubs: [Stub], file: StaticString = #filePath, line: UInt = #line, onIssue: @escaping StubIssue.Handler
     ) {
         state = Locked(State(stubs: stubs))
         place = StubPlace(file: file, line: line)

@@ -25,9 +25,7 @@ public struct StubsTrait: TestTrait, TestScoping {
     ///
     /// - Throws: The error of the test.
     public func provideScope(
-        for test: Test,
-        testCase: Test.Case?,
-        performing function: @concurrent @Sendable () async throws -> Void
+        for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
         let scope = StubScope(StubTransport(stubs, file: file, line: line, onIssue: StubIssue.recordInTest))
         defer { scope.end() }

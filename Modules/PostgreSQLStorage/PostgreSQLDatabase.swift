@@ -11,11 +11,8 @@ final class PostgreSQLDatabase: Sendable {
     var clock: any TimeSource { pool.clock }
 
     init(
-        connection: ConnectionString,
-        listeningAt direct: ConnectionString,
-        table: PostgreSQLTable,
-        limits: PostgreSQLLimits,
-        clock: any TimeSource
+        connection: ConnectionString, listeningAt direct: ConnectionString, table: PostgreSQLTable,
+        limits: PostgreSQLLimits, clock: any TimeSource
     ) {
         self.table = table
         pool = ConnectionPool(connection, limits: limits, clock: clock)
@@ -27,8 +24,7 @@ final class PostgreSQLDatabase: Sendable {
     /// It is called again after a pause when another transaction has locked the row, and when the connection was lost
     /// during a commit or after a decision, which must be written.
     func attempt<Value: Sendable>(
-        until deadline: Duration? = nil,
-        isDecided: () -> Bool = { false },
+        until deadline: Duration? = nil, isDecided: () -> Bool = { false },
         _ body: (_ deadline: Duration) async throws -> Value
     ) async throws -> Value {
         let deadline = deadline ?? clock.uptime + limits.call
@@ -55,8 +51,7 @@ final class PostgreSQLDatabase: Sendable {
     /// Runs statements as a transaction that may be run twice.
     @discardableResult
     func write<Value: Sendable>(
-        isDurable: Bool = true,
-        _ body: @escaping @Sendable (PostgreSQLConnection) throws(PostgreSQLFailure) -> Value
+        isDurable: Bool = true, _ body: @escaping @Sendable (PostgreSQLConnection) throws(PostgreSQLFailure) -> Value
     ) async throws -> Value {
         try await attempt { deadline in
             try await pool.transaction(for: .writing, until: deadline, isDurable: isDurable, body)

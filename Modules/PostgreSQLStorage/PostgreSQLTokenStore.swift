@@ -61,26 +61,18 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
         let database = PostgreSQLDatabase(
             connection: ConnectionString(connection, cleartextHosts: hosts),
             listeningAt: ConnectionString(options.directConnection ?? connection, cleartextHosts: hosts),
-            table: table,
-            limits: limits,
-            clock: clock)
+            table: table, limits: limits, clock: clock)
         let seal = SessionSeal(
-            account: account,
-            cipher: cipher,
-            replacesUnreadableRows: options.replacesUnreadableRows,
-            limit: limits.cipher,
-            clock: clock)
+            account: account, cipher: cipher, replacesUnreadableRows: options.replacesUnreadableRows,
+            limit: limits.cipher, clock: clock)
         self.init(database: database, seal: seal, claimant: ProcessIdentity.current.claimText)
     }
 
     init(database: PostgreSQLDatabase, seal: SessionSeal, claimant: String) {
         account = seal.account
         session = AccountSession(
-            database: database,
-            statements: SessionStatements(table: database.table, account: seal.account),
-            seal: seal,
-            claimant: claimant,
-            writers: LeaseQueue(clock: database.clock))
+            database: database, statements: SessionStatements(table: database.table, account: seal.account),
+            seal: seal, claimant: claimant, writers: LeaseQueue(clock: database.clock))
         holders = LeaseQueue(clock: database.clock)
     }
 
@@ -131,17 +123,13 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
     /// - Throws: `TokenStoreError`: `busy` when the limit passes first; otherwise as ``read()``. `CancellationError`
     ///   when the task is cancelled while it waits.
     public func lease(
-        waitingAtMost limit: Duration,
-        whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
+        waitingAtMost limit: Duration, whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
     ) async throws -> any TokenStoreLease {
         let deadline = database.clock.uptime + limit
         let ticket = try await holders.take(waitingAtMost: limit, whileHeld: report)
         let statements = ClaimStatements(
-            table: database.table,
-            account: account,
-            owner: session.claimant + UUID().uuidString.prefix(8),
-            life: database.limits.claim,
-            hasHeldSession: session.hasHeldSession.withLock { $0 }
+            table: database.table, account: account, owner: session.claimant + UUID().uuidString.prefix(8),
+            life: database.limits.claim, hasHeldSession: session.hasHeldSession.withLock { $0 }
         )
         do {
             let wait = LeaseWait(database: database, statements: statements, report: report)

@@ -49,8 +49,7 @@ public final class MemoryTokenStore: SharedTokenStore {
     /// - Throws: `TokenStoreError` with code `busy` when the limit passes first; `CancellationError` when the task is
     ///   cancelled while it waits.
     public func lease(
-        waitingAtMost limit: Duration,
-        whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
+        waitingAtMost limit: Duration, whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
     ) async throws -> any TokenStoreLease {
         let ticket = try await queue.take(waitingAtMost: limit, whileHeld: report)
         return MemoryTokenStoreLease(leaseIdentity, queue: queue, ticket: ticket)

@@ -76,10 +76,8 @@ extension RaceSubject {
     init(tutorial scene: RaceScene, storesTask: Bool = false) {
         let old = TutorialRefresher(scene, storesTask: storesTask)
         self.init(
-            signIn: { try await old.signIn($0) },
-            signOut: { try await old.signOut() },
-            token: { try await old.token() },
-            replacement: { try await old.replacement(for: $0) },
+            signIn: { try await old.signIn($0) }, signOut: { try await old.signOut() },
+            token: { try await old.token() }, replacement: { try await old.replacement(for: $0) },
             endings: { await old.endings }
         )
     }

@@ -61,8 +61,7 @@ import Testing
             Row("an envelope with a number for success", #"{"success":0,"code":"AUTH_004"}"#, unlisted),
             Row(
                 "a listed code beside an unrelated one",
-                #"{"success":false,"code":"CONFLICT","error":"INVALID_GRANT"}"#,
-                [:]),
+                #"{"success":false,"code":"CONFLICT","error":"INVALID_GRANT"}"#, [:]),
             Row("an envelope that claims success", #"{"success":true,"code":"OK"}"#, bare),
             Row(
                 "an envelope without a code", #"{"success":false,"message":"No."}"#,

@@ -23,11 +23,7 @@ public struct SessionEnding: Sendable, Hashable, Codable {
 
     /// Creates an ending.
     public init(
-        status: Int? = nil,
-        code: String? = nil,
-        requestID: String? = nil,
-        date: Date? = nil,
-        process: String? = nil
+        status: Int? = nil, code: String? = nil, requestID: String? = nil, date: Date? = nil, process: String? = nil
     ) {
         self.status = status
         self.code = code

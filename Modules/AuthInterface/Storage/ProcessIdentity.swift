@@ -18,8 +18,7 @@ public struct ProcessIdentity: Sendable, Hashable, Codable {
 
     /// This process.
     public static let current = ProcessIdentity(
-        host: currentHost,
-        process: "\(ProcessInfo.processInfo.processIdentifier)-\(UUID().uuidString.prefix(8))")
+        host: currentHost, process: "\(ProcessInfo.processInfo.processIdentifier)-\(UUID().uuidString.prefix(8))")
 
     private static let engines = Locked(0)
 

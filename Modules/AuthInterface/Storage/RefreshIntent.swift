@@ -71,11 +71,7 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
 
         /// Creates a failure.
         package init(
-            date: Date,
-            pause: Duration,
-            isAmbiguous: Bool = false,
-            status: Int? = nil,
-            serverCode: String? = nil
+            date: Date, pause: Duration, isAmbiguous: Bool = false, status: Int? = nil, serverCode: String? = nil
         ) {
             self.date = date
             self.pause = pause

@@ -31,8 +31,7 @@ public protocol SharedTokenStore: TokenStore, SessionSource {
     /// - Throws: ``TokenStoreError`` with code `busy` when the limit passes first; its reason names the holder, if it
     ///   is known. `CancellationError` when the task is cancelled while it waits.
     func lease(
-        waitingAtMost limit: Duration,
-        whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
+        waitingAtMost limit: Duration, whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
     ) async throws -> any TokenStoreLease
 }
 

@@ -38,7 +38,6 @@ extension TokenStoreError {
     /// A bundle that may not replace what is stored.
     package static func superseded(_ bundle: TokenBundle) -> TokenStoreError {
         TokenStoreError(
-            .superseded,
-            reason: "a later state of session \(bundle.session) is stored; load the store again")
+            .superseded, reason: "a later state of session \(bundle.session) is stored; load the store again")
     }
 }

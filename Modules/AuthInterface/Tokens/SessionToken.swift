@@ -62,11 +62,7 @@ public struct SessionToken: Sendable {
 
     /// Creates a token.
     public init(
-        value: String,
-        refreshToken: String? = nil,
-        session: SessionID,
-        generation: Int,
-        binding: TokenBinding? = nil
+        value: String, refreshToken: String? = nil, session: SessionID, generation: Int, binding: TokenBinding? = nil
     ) {
         self.generation = generation
         content = Content(value: value, refreshToken: refreshToken, session: session, binding: binding)

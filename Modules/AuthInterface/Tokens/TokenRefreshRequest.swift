@@ -30,10 +30,7 @@ public struct TokenRefreshRequest: Sendable {
 
     /// Creates a request.
     public init(
-        refreshToken: String,
-        accessToken: String = "",
-        session: SessionID = SessionID(),
-        idempotencyKey: String = "",
+        refreshToken: String, accessToken: String = "", session: SessionID = SessionID(), idempotencyKey: String = "",
         startPermit: StartPermit? = nil
     ) {
         self.refreshToken = refreshToken

@@ -33,8 +33,7 @@ public struct RefreshDialect: Sendable {
     public init(
         refreshToken: @escaping @Sendable (_ body: Data) -> String?,
         tokens: @escaping @Sendable (TokenRefreshResult) -> any Encodable,
-        rejection: @escaping @Sendable (_ text: String) -> any Encodable,
-        rejectionStatus: Int,
+        rejection: @escaping @Sendable (_ text: String) -> any Encodable, rejectionStatus: Int,
         idempotencyKeyField: String = "Idempotency-Key"
     ) {
         self.refreshToken = refreshToken

@@ -32,9 +32,7 @@ public final class ScriptedRefreshHandler: TokenRefreshHandler {
 
     /// Creates a handler: the responses to the first calls, in order, and the one to every call after that.
     public init(
-        _ responses: Response...,
-        otherwise fallback: Response = .rotate,
-        replayTolerance: ReplayTolerance = .none,
+        _ responses: Response..., otherwise fallback: Response = .rotate, replayTolerance: ReplayTolerance = .none,
         server: RotatingTokenServer = RotatingTokenServer()
     ) {
         self.fallback = fallback

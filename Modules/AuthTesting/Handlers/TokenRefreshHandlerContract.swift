@@ -26,9 +26,7 @@ public enum TokenRefreshHandlerContract {
     /// - Throws: `ContractViolation` with every broken rule; `POSIXError` when no port is available; the errors of
     ///   `makeHandler`.
     public static func check<Handler: TokenRefreshHandler>(
-        _ dialect: RefreshDialect = .rest,
-        timeLimit: Duration = .seconds(60),
-        makeHandler: (URL) throws -> Handler
+        _ dialect: RefreshDialect = .rest, timeLimit: Duration = .seconds(60), makeHandler: (URL) throws -> Handler
     ) async throws {
         try await check(timeLimit: timeLimit) { try LoopbackRefreshBackend(dialect, makeHandler: makeHandler) }
     }
@@ -40,8 +38,7 @@ public enum TokenRefreshHandlerContract {
     ///
     /// - Throws: `ContractViolation` with every broken rule; the errors of `makeBackend`.
     public static func check<Backend: RefreshBackend>(
-        timeLimit: Duration = .seconds(10),
-        makeBackend: () async throws -> Backend
+        timeLimit: Duration = .seconds(10), makeBackend: () async throws -> Backend
     ) async throws {
         try await ContractViolation.check(
             "TokenRefreshHandlerContract", rules: TokenRefreshHandlerRules.all, timeLimit: timeLimit

@@ -153,8 +153,7 @@ extension TokenRefreshRequest {
     /// The request of an engine for issued tokens, with a new key.
     init(renewing tokens: TokenRefreshResult, orWith older: String? = nil) {
         self.init(
-            refreshToken: tokens.refreshToken ?? older ?? "",
-            accessToken: tokens.accessToken,
+            refreshToken: tokens.refreshToken ?? older ?? "", accessToken: tokens.accessToken,
             idempotencyKey: UUID().uuidString)
     }
 }

@@ -9,8 +9,7 @@ public enum RaceKit {
     /// Runs races in order. One that takes longer than the limit, in real time, is ``RaceReport/Outcome/hung(_:)``: a
     /// race that holds takes milliseconds. An error of the closure that makes the subject is the outcome of the race.
     public static func run(
-        _ scenarios: [RaceScenario] = RaceScenario.all,
-        timeLimit: Duration = .seconds(60),
+        _ scenarios: [RaceScenario] = RaceScenario.all, timeLimit: Duration = .seconds(60),
         makeSubject: @escaping @Sendable (RaceScene) async throws -> RaceSubject
     ) async -> RaceReport {
         var entries: [RaceReport.Entry] = []
@@ -27,15 +26,13 @@ public enum RaceKit {
     ///
     /// - Throws: `ContractViolation` with every race that did not hold.
     public static func check(
-        _ scenarios: [RaceScenario] = RaceScenario.all,
-        timeLimit: Duration = .seconds(60),
+        _ scenarios: [RaceScenario] = RaceScenario.all, timeLimit: Duration = .seconds(60),
         makeSubject: @escaping @Sendable (RaceScene) async throws -> RaceSubject
     ) async throws {
         let failures = await run(scenarios, timeLimit: timeLimit, makeSubject: makeSubject).failures
         guard !failures.isEmpty else { return }
         throw ContractViolation(
-            contract: "RaceKit",
-            subject: "the subject",
+            contract: "RaceKit", subject: "the subject",
             brokenRules: failures.map { .init(name: "\($0.scenario)", observed: "\($0.outcome)") }
         )
     }

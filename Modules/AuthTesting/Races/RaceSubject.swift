@@ -34,8 +34,7 @@ public struct RaceSubject: Sendable {
     /// Creates a subject from closures.
     public init(
         signIn: @escaping @Sendable (TokenRefreshResult) async throws -> Void,
-        signOut: @escaping @Sendable () async throws -> Void,
-        token: @escaping @Sendable () async throws -> String,
+        signOut: @escaping @Sendable () async throws -> Void, token: @escaping @Sendable () async throws -> String,
         replacement: @escaping @Sendable (_ refused: String) async throws -> String,
         endings: (@Sendable () async -> Int)? = nil
     ) {

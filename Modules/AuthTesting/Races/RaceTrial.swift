@@ -73,8 +73,7 @@ final class RaceTrial: Sendable {
     /// refused their token; `nil`: the one that they request has expired. `response` is what the handler does with the
     /// gate.
     func holdRefresh(
-        of refused: String?,
-        times count: Int = 10,
+        of refused: String?, times count: Int = 10,
         _ response: (Gate) -> ScriptedRefreshHandler.Response = { .held(at: $0, then: .rotate) }
     ) async throws -> (callers: [Caller], gate: Gate) {
         let gate = gate()

@@ -25,8 +25,7 @@ public final class FaultyTokenStore<Base: TokenStore>: TokenStore {
     /// Makes the next calls of an operation fail: a number of them, or all until ``recover(_:)``. They do not reach the
     /// base store.
     public func fail(
-        _ operation: StoreOperation,
-        times count: Int? = nil,
+        _ operation: StoreOperation, times count: Int? = nil,
         with error: any Error = TokenStoreError(.unavailable, reason: "scripted")
     ) {
         faults.change(operation) { script in

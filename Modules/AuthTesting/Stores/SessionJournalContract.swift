@@ -24,8 +24,7 @@ public enum SessionJournalContract {
         reopen: (@Sendable (Journal) async throws -> Journal)? = nil,
         unavailable: (@Sendable (Journal) async throws -> Journal)? = nil,
         damaged: (@Sendable (Journal) async throws -> Void)? = nil,
-        timeLimit: Duration = TokenStoreContract.timeLimit,
-        makeEmptyJournal: () async throws -> Journal
+        timeLimit: Duration = TokenStoreContract.timeLimit, makeEmptyJournal: () async throws -> Journal
     ) async throws {
         try await ContractViolation.check("SessionJournalContract", rules: all, timeLimit: timeLimit) {
             let journal = try await makeEmptyJournal()

@@ -30,8 +30,7 @@ public enum SharedTokenStoreContract {
     public static func check<Store: SharedTokenStore>(
         reopen: (@Sendable (Store) async throws -> Store)? = nil,
         corrupt: (@Sendable (Store) async throws -> Void)? = nil,
-        contents: (@Sendable (Store) async throws -> Data)? = nil,
-        timeLimit: Duration = TokenStoreContract.timeLimit,
+        contents: (@Sendable (Store) async throws -> Data)? = nil, timeLimit: Duration = TokenStoreContract.timeLimit,
         makeEmptyStore: () async throws -> Store
     ) async throws {
         try await ContractViolation.check(

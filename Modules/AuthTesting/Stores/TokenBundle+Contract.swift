@@ -14,8 +14,7 @@ extension TokenBundle {
     static func bulky(_ number: Int) -> TokenBundle {
         TokenBundle(
             accessToken: String(repeating: "a\(number).", count: 8_192 / "a\(number).".count),
-            refreshToken: String(repeating: "r\(number).", count: 8_192 / "r\(number).".count),
-            generation: number)
+            refreshToken: String(repeating: "r\(number).", count: 8_192 / "r\(number).".count), generation: number)
     }
 
     /// The bundles that a store must keep, each with its reason.
@@ -29,8 +28,7 @@ extension TokenBundle {
             "characters that need escaping",
             TokenBundle(
                 accessToken: "\"quoted\" back\\slash / <tag> & 'single' %41 \u{1}\u{7f}\n\t",
-                refreshToken: "\u{4e2d}\u{6587} \u{1f511}",
-                session: SessionID(rawValue: "\u{feff}session \u{2028}"))
+                refreshToken: "\u{4e2d}\u{6587} \u{1f511}", session: SessionID(rawValue: "\u{feff}session \u{2028}"))
         ),
         (
             "characters that Unicode can write in several ways",

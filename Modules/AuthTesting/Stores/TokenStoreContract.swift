@@ -26,8 +26,7 @@ public enum TokenStoreContract {
     /// - Throws: `ContractViolation` with every broken rule; the errors of `makeEmptyStore`.
     public static func check<Store: TokenStore>(
         reopen: (@Sendable (Store) async throws -> Store)? = nil,
-        unavailable: (@Sendable (Store) async throws -> Store)? = nil,
-        timeLimit: Duration = timeLimit,
+        unavailable: (@Sendable (Store) async throws -> Store)? = nil, timeLimit: Duration = timeLimit,
         makeEmptyStore: () async throws -> Store
     ) async throws {
         try await ContractViolation.check("TokenStoreContract", rules: TokenStoreRules.all, timeLimit: timeLimit) {

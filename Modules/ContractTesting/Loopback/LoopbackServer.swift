@@ -38,8 +38,7 @@ package final class LoopbackServer: Sendable {
 
         package static func json(_ text: String, status: Int = 200, headers: [String: String] = [:]) -> Action {
             .respond(
-                status,
-                headers: headers.merging(["Content-Type": "application/json"]) { own, _ in own },
+                status, headers: headers.merging(["Content-Type": "application/json"]) { own, _ in own },
                 body: Data(text.utf8))
         }
     }

@@ -23,9 +23,7 @@ public struct EnvelopeFormat: ResponseFormat {
     ///   - mediaTypes: The media types that the format reads.
     ///   - acceptsPlainValues: Whether an object that has neither `data` nor `success` is the value itself.
     public init(
-        coding: JSONCoding? = nil,
-        mediaTypes: [String] = ["application/json"],
-        acceptsPlainValues: Bool = false
+        coding: JSONCoding? = nil, mediaTypes: [String] = ["application/json"], acceptsPlainValues: Bool = false
     ) {
         ownCoding = coding
         self.mediaTypes = mediaTypes

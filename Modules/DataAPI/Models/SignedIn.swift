@@ -73,8 +73,7 @@ public struct IssuedTokens: Sendable, Hashable, Decodable {
         let accessTokenKey = object.contains(.access_token) ? key(.accessToken) : .accessToken
         result = TokenRefreshResult(
             accessToken: try object.decodeAccessToken(forKey: accessTokenKey, beside: refreshToken),
-            refreshToken: refreshToken,
-            expiresIn: object.decodeLifetimeIfPresent(forKey: key(.expiresIn)),
+            refreshToken: refreshToken, expiresIn: object.decodeLifetimeIfPresent(forKey: key(.expiresIn)),
             subject: (try? object.decodeIfPresent(Owner.self, forKey: .user)).flatMap { TokenSubject($0.id) }
         )
         if result.accessToken.isEmpty { result.accessTokenProblem = JSONValue.namesOfMembers(from: decoder) }

@@ -99,8 +99,7 @@ public struct RESTRejection: Sendable, Hashable {
         let answer = TokenCallRefusal(error)
         let isUnsuccessful = error.code == .unsuccessful
         let refusal = Refusal(
-            status: isUnsuccessful ? 200 : status,
-            codes: answer?.codes ?? [],
+            status: isUnsuccessful ? 200 : status, codes: answer?.codes ?? [],
             isEnvelope: isUnsuccessful || answer?.body.isEnvelope(with: envelopeMembers) == true,
             asksToWait: error.asksToWait)
         // A success without an envelope refuses only by a rule.
@@ -110,11 +109,8 @@ public struct RESTRejection: Sendable, Hashable {
         let unlisted = isRefusal ? unlistedVerdict(on: refusal) : .unavailable
         let (code, serverCode, stepUp) = known ?? (unlisted, nil, nil)
         return TokenRefreshError(
-            code,
-            error,
-            statusMeansExpired: expiredStatuses.contains(status),
-            serverCode: serverCode ?? refusal.codes.first?.asIdentifier(withoutQuoting: secrets),
-            stepUp: stepUp,
+            code, error, statusMeansExpired: expiredStatuses.contains(status),
+            serverCode: serverCode ?? refusal.codes.first?.asIdentifier(withoutQuoting: secrets), stepUp: stepUp,
             hint: hint(code, refusal))
     }
 

@@ -82,8 +82,7 @@ public struct RESTTokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandl
         // A token that no header field can carry is sent in the body.
         let field = request.refreshToken.fitsHeaderField ? refreshTokenField : nil
         var call = Endpoint.refresh(
-            field == nil ? request.refreshToken : nil,
-            accessToken: accessToken.isInBody ? request.accessToken : nil,
+            field == nil ? request.refreshToken : nil, accessToken: accessToken.isInBody ? request.accessToken : nil,
             dialect: dialect)
         if let field { call = call.header(field, request.refreshToken) }
         return accessToken.place(request.accessToken, in: call)

@@ -12,9 +12,7 @@ public struct AuthService: Sendable {
 
     /// Creates the service of a session. One client sends calls without tokens, the other one with them.
     public init(
-        unauthenticated: any UnauthenticatedNetworkService,
-        network: any NetworkService,
-        session: any AuthSession
+        unauthenticated: any UnauthenticatedNetworkService, network: any NetworkService, session: any AuthSession
     ) {
         self.unauthenticated = unauthenticated
         self.network = network

@@ -42,9 +42,7 @@ public enum TransportContract {
     /// - Throws: `ContractViolation` with every rule that is broken, or kept against a declaration; the errors of
     ///   `makeTransport`.
     public static func check<Transport: HTTPTransport>(
-        deviations: [Deviation] = [],
-        only: Set<String>? = nil,
-        timeLimit: Duration = .seconds(120),
+        deviations: [Deviation] = [], only: Set<String>? = nil, timeLimit: Duration = .seconds(120),
         makeTransport: () async throws -> Transport
     ) async throws {
         var broken = deviations.filter { deviation in !TransportRules.all.contains { $0.name == deviation.rule } }

@@ -156,8 +156,7 @@ extension TransportRules {
 
     /// Cancels a call once it or its server has opened the gate, and waits until the server has ended.
     private static func expectCancelled(
-        _ subject: TransportSubject,
-        _ call: @escaping @Sendable (_ url: URL, _ arrived: Gate) async throws -> Void,
+        _ subject: TransportSubject, _ call: @escaping @Sendable (_ url: URL, _ arrived: Gate) async throws -> Void,
         serving serve: @escaping @Sendable (_ connection: LoopbackConnection, _ arrived: Gate) -> Void
     ) async throws {
         let arrived = Gate()

@@ -10,9 +10,7 @@ extension OAuth2Client {
     ///
     /// - Throws: What `send`, `willRepeat` and the keys throw.
     func perform<Value: Sendable>(
-        at endpoint: URL,
-        with key: DPoPTokenCall?,
-        willRepeat: (_ code: String) throws -> Void = { _ in },
+        at endpoint: URL, with key: DPoPTokenCall?, willRepeat: (_ code: String) throws -> Void = { _ in },
         _ send: (_ proof: String?) async throws -> (Value, HTTPResponseHead)
     ) async throws -> Value {
         var answered: Set<String> = []

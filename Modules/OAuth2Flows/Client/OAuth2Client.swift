@@ -60,9 +60,7 @@ public struct OAuth2Client: Sendable, Hashable {
     /// - Throws: ``OAuth2SignInError`` with code `unavailable` when the client's key cannot be used now;
     ///   `CancellationError`. A client without a key throws nothing, and does not suspend.
     func call<Response>(
-        _ parameters: QueryItems,
-        namesClient: Bool = false,
-        make: (RequestBody) -> Endpoint<Response>
+        _ parameters: QueryItems, namesClient: Bool = false, make: (RequestBody) -> Endpoint<Response>
     ) async throws -> Endpoint<Response> {
         var parameters = parameters
         switch method {

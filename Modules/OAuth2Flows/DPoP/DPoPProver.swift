@@ -45,9 +45,7 @@ public final class DPoPProver: RequestProof {
     /// Creates a prover. The age limit is that of ``nonceLimit``: many servers change their nonces every 5 minutes. The
     /// time in a proof is the server's, as its responses tell it (G19).
     public init(
-        keys: any SigningKeyStore,
-        nonceLimit: Duration = .seconds(4 * 60),
-        clock: any TimeSource = SystemTimeSource()
+        keys: any SigningKeyStore, nonceLimit: Duration = .seconds(4 * 60), clock: any TimeSource = SystemTimeSource()
     ) {
         self.keys = keys
         self.nonceLimit = nonceLimit
@@ -132,8 +130,7 @@ public final class DPoPProver: RequestProof {
         let now = moment
         let proof = state.withLock { state in
             DPoPProof(
-                method: method, target: target,
-                issuedAt: state.nonces.serverDate(of: origin, thumbprint, at: now),
+                method: method, target: target, issuedAt: state.nonces.serverDate(of: origin, thumbprint, at: now),
                 tokenDigest: digest, nonce: hasNonce ? state.nonces.nonce(of: origin, thumbprint) : nil)
         }
         return try await proof.signed(by: key)

@@ -41,10 +41,7 @@ public struct OAuth2DeviceSignIn: Sendable {
     /// Creates a sign-in. The server must have a device authorization endpoint. The scope is separated by spaces, and
     /// the clock is that of pauses and the deadline.
     public init(
-        server: OAuth2Server,
-        client: OAuth2Client,
-        network: any UnauthenticatedNetworkService,
-        scope: String? = nil,
+        server: OAuth2Server, client: OAuth2Client, network: any UnauthenticatedNetworkService, scope: String? = nil,
         clock: any TimeSource = SystemTimeSource()
     ) {
         self.server = server
@@ -66,8 +63,7 @@ public struct OAuth2DeviceSignIn: Sendable {
     ///   earlier session stays.
     @discardableResult
     public func start(
-        _ session: any AuthSession,
-        show: @Sendable (OAuth2DeviceCode) async throws -> Void
+        _ session: any AuthSession, show: @Sendable (OAuth2DeviceCode) async throws -> Void
     ) async throws -> IDToken? {
         guard let endpoint = server.deviceAuthorizationEndpoint else {
             throw OAuth2SignInError(.unsupported, reason: "the server has no device authorization endpoint")

@@ -46,11 +46,8 @@ public struct IDTokenValidator: Sendable {
     /// default: one that the server withdraws is believed until then. They are fetched again when a token names one
     /// that is not known, at most once in the pause, by default a minute.
     public init(
-        server: OAuth2Server,
-        client: OAuth2Client,
-        network: any UnauthenticatedNetworkService,
-        maximumKeyAge: Duration = .seconds(3_600),
-        minimumPause: Duration = .seconds(60)
+        server: OAuth2Server, client: OAuth2Client, network: any UnauthenticatedNetworkService,
+        maximumKeyAge: Duration = .seconds(3_600), minimumPause: Duration = .seconds(60)
     ) {
         (self.server, clientID) = (server, client.id)
         let rule = KeySetState(maximumAge: maximumKeyAge, minimumPause: minimumPause)

@@ -33,10 +33,7 @@ public struct OAuth2ClientCredentials: TokenRefreshHandler {
     /// Creates a handler of a token endpoint, with scheme `https` unless it is loopback, for a client that
     /// authenticates: a public one must not use this grant (RFC 6749 §4.4).
     public init(
-        tokenEndpoint: URL,
-        client: OAuth2Client,
-        network: any UnauthenticatedNetworkService,
-        scope: String? = nil
+        tokenEndpoint: URL, client: OAuth2Client, network: any UnauthenticatedNetworkService, scope: String? = nil
     ) {
         call = OAuth2TokenRefreshHandler(
             tokenEndpoint: tokenEndpoint, client: client, network: network, idempotencyKeyField: nil)

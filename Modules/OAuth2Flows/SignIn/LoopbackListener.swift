@@ -65,8 +65,7 @@ final class LoopbackListener: Sendable {
     ///
     /// - Throws: ``OAuth2SignInError`` with code `expired`; `CancellationError`.
     func firstRequest<Result: Sendable>(
-        within limit: Duration,
-        refusal: @escaping @Sendable (String) -> String? = { _ in nil },
+        within limit: Duration, refusal: @escaping @Sendable (String) -> String? = { _ in nil },
         accept: @escaping @Sendable (String) -> Result?
     ) async throws -> Result {
         try await withTaskCancellationHandler {

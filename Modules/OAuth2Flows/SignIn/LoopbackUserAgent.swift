@@ -28,11 +28,8 @@ public struct LoopbackUserAgent: OAuth2UserAgent {
     ///   - open: Opens the sign-in page in a browser, and may wait for the browser: the response, the end of the time
     ///     and a cancellation do not wait for it, and cancel it.
     public init(
-        host: String = "127.0.0.1",
-        ports: [UInt16] = [],
-        path: String = "/callback",
-        timeout: Duration = .seconds(10 * 60),
-        open: @escaping @Sendable (URL) async throws -> Void
+        host: String = "127.0.0.1", ports: [UInt16] = [], path: String = "/callback",
+        timeout: Duration = .seconds(10 * 60), open: @escaping @Sendable (URL) async throws -> Void
     ) {
         self.host = host
         self.ports = ports

@@ -28,8 +28,7 @@ extension OAuth2CodeSignIn {
     ///   `CancellationError`. The session stays as it is.
     @discardableResult
     public func stepUp(
-        _ session: any AuthSession & TokenProvider,
-        for challenge: StepUpChallenge,
+        _ session: any AuthSession & TokenProvider, for challenge: StepUpChallenge,
         with userAgent: any OAuth2UserAgent
     ) async throws -> IDToken? {
         let key = try await DPoPTokenCall.key(of: session.token().binding, prover, setIn: "sign-in")

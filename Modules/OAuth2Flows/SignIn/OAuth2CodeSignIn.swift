@@ -64,10 +64,7 @@ public struct OAuth2CodeSignIn: Sendable {
     /// Creates a sign-in. The server must have an authorization endpoint, and must not exclude the method S256. The
     /// scope is separated by spaces.
     public init(
-        server: OAuth2Server,
-        client: OAuth2Client,
-        network: any UnauthenticatedNetworkService,
-        scope: String? = nil
+        server: OAuth2Server, client: OAuth2Client, network: any UnauthenticatedNetworkService, scope: String? = nil
     ) {
         self.server = server
         self.client = client

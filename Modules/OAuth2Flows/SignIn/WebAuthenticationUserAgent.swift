@@ -38,8 +38,7 @@ public final class WebAuthenticationUserAgent: NSObject, OAuth2UserAgent {
     private func show(_ page: URL, in sheet: Sheet, _ continuation: CheckedContinuation<URL, any Error>) {
         // The system calls the handler on any queue. Without `@Sendable` it is isolated to the main actor, and traps.
         let session = ASWebAuthenticationSession(
-            url: page,
-            callbackURLScheme: redirectURI.scheme
+            url: page, callbackURLScheme: redirectURI.scheme
         ) { @Sendable url, error in
             let result = Self.result(url, error)
             Task { @MainActor in sheet.end(result) }

@@ -27,10 +27,7 @@ final class Claim: Sendable {
     private let state: Locked<State>
 
     init(
-        fence: Int64,
-        since uptime: Duration,
-        releasedFences: Set<Int64>?,
-        statements: ClaimStatements,
+        fence: Int64, since uptime: Duration, releasedFences: Set<Int64>?, statements: ClaimStatements,
         database: PostgreSQLDatabase
     ) {
         self.fence = fence

@@ -53,9 +53,7 @@ final class ConnectionPool: Sendable {
 
     /// Runs statements as one transaction, as ``PostgreSQLConnection/transaction(isDurable:_:)`` does.
     func transaction<Value: Sendable>(
-        for use: Use,
-        until deadline: Duration,
-        isDurable: Bool = true,
+        for use: Use, until deadline: Duration, isDurable: Bool = true,
         _ body: @escaping @Sendable (PostgreSQLConnection) throws(PostgreSQLFailure) -> Value
     ) async throws -> Value {
         try await withConnection(for: use, until: deadline) { connection in

@@ -27,8 +27,7 @@ final class PostgreSQLConnection {
 
     /// Connects and logs in, within `limits.connect` for each address.
     static func open(
-        _ connection: ConnectionString,
-        limits: PostgreSQLLimits
+        _ connection: ConnectionString, limits: PostgreSQLLimits
     ) throws(PostgreSQLFailure) -> PostgreSQLConnection {
         let settings = try connection.settings(connectLimit: limits.connect)
         let keywords = settings.map { strdup($0.keyword) } + [nil]
@@ -69,8 +68,7 @@ final class PostgreSQLConnection {
     ///
     /// Reads also need a transaction that may write: a standby could return tokens that have been replaced.
     func transaction<Value>(
-        isDurable: Bool = true,
-        _ body: (PostgreSQLConnection) throws(PostgreSQLFailure) -> Value
+        isDurable: Bool = true, _ body: (PostgreSQLConnection) throws(PostgreSQLFailure) -> Value
     ) throws(PostgreSQLFailure) -> Value {
         try begin(isDurable: isDurable)
         let value: Value
@@ -167,14 +165,8 @@ final class PostgreSQLConnection {
                 return bytes.baseAddress?.advanced(by: offset).assumingMemoryBound(to: CChar.self)
             }
             return PQsendQueryParams(
-                connection,
-                statement.text,
-                Int32(encoded.count),
-                statement.values.map(\.type),
-                addresses,
-                encoded.map { Int32($0?.count ?? 0) },
-                encoded.map { _ in 1 },
-                1
+                connection, statement.text, Int32(encoded.count), statement.values.map(\.type), addresses,
+                encoded.map { Int32($0?.count ?? 0) }, encoded.map { _ in 1 }, 1
             ) == 1
         }
     }

@@ -181,8 +181,7 @@ extension TokenStoreError {
     ) -> TokenStoreError {
         let advice = error.number == ENOENT ? remedy.map { "; \($0)" } ?? "" : ""
         return TokenStoreError(
-            .unavailable,
-            reason: "could not \(attempt) \(path): \(String(cString: strerror(error.number)))\(advice)",
+            .unavailable, reason: "could not \(attempt) \(path): \(String(cString: strerror(error.number)))\(advice)",
             cause: POSIXErrorCode(rawValue: error.number).map { POSIXError($0) }
         )
     }

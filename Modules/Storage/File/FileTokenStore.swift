@@ -44,9 +44,7 @@ public struct FileTokenStore: SharedTokenStore {
     ///   - access: Who may use the folder and the files in it.
     ///   - clock: The clock that limits the wait for a lease.
     public init(
-        folder: URL,
-        account: String = "default",
-        access: FolderAccess = .owner,
+        folder: URL, account: String = "default", access: FolderAccess = .owner,
         clock: any TimeSource = SystemTimeSource()
     ) {
         self.init(folder: folder, account: account, anchor: nil, access: access, clock: clock)
@@ -71,9 +69,7 @@ public struct FileTokenStore: SharedTokenStore {
         let folder = folder.standardizedFileURL
         tokens = TokenFile(
             folder: TokenFolder(
-                path: folder.path,
-                anchor: (anchor ?? folder.deletingLastPathComponent()).path,
-                access: access,
+                path: folder.path, anchor: (anchor ?? folder.deletingLastPathComponent()).path, access: access,
                 known: known ?? KnownFolders(stateFolder: TokenFolderLocation.state().folder.path)
             ),
             name: AccountName.fileName(for: account),
@@ -117,8 +113,7 @@ public struct FileTokenStore: SharedTokenStore {
     ///   folder does not exist yet: a lease does not create it. `CancellationError` when the task is cancelled while it
     ///   waits.
     public func lease(
-        waitingAtMost limit: Duration,
-        whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
+        waitingAtMost limit: Duration, whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
     ) async throws -> any TokenStoreLease {
         let request = LeaseRequest(clock: clock)
         let polling = LeasePolling(

@@ -26,8 +26,7 @@ struct TokenFolder: Sendable {
     /// Opens the folder; `nil` if it is certain that none exists yet. It is `unavailable` while its disk is not
     /// mounted. Another folder than before is used if it is a copy: if it has the session.
     func open(
-        isModeChecked: Bool = true,
-        isCopy: (borrowing PrivateFolder) -> Bool = { _ in false }
+        isModeChecked: Bool = true, isCopy: (borrowing PrivateFolder) -> Bool = { _ in false }
     ) throws(TokenStoreError) -> PrivateFolder? {
         if isModeChecked, !hasSafeParents.withLock({ $0 }) {
             try FileSafety(kind: .folder, access: access).checkParents(of: path)
@@ -71,8 +70,7 @@ struct TokenFolder: Sendable {
     ///
     /// The caller has locked the ``anchor`` and has found no folder.
     func create(
-        locking lockName: String,
-        then write: (borrowing PrivateFolder) throws(TokenStoreError) -> Void
+        locking lockName: String, then write: (borrowing PrivateFolder) throws(TokenStoreError) -> Void
     ) throws(TokenStoreError) {
         let temporary = path + ".new"
         try attempt("make the folder", temporary) { () throws(SystemCallError) in
@@ -104,8 +102,7 @@ struct TokenFolder: Sendable {
     }
 
     private func check(
-        _ folder: borrowing PrivateFolder,
-        _ isCopy: (borrowing PrivateFolder) -> Bool
+        _ folder: borrowing PrivateFolder, _ isCopy: (borrowing PrivateFolder) -> Bool
     ) throws(TokenStoreError) {
         let identity = folder.identity
         let before = used.withLock { $0 }

@@ -45,10 +45,8 @@ public final class FollowedTokenStore: SharedTokenStore, SessionPublishing {
     ///     without a known lifetime is removed by its date.
     ///   - onFailure: Is called on any thread with each failure of a publication. It must not block.
     public init(
-        _ store: any SharedTokenStore,
-        publishing place: any SharedTokenStore,
-        clock: any TimeSource = SystemTimeSource(),
-        onFailure: (@Sendable (TokenStoreError) -> Void)? = nil
+        _ store: any SharedTokenStore, publishing place: any SharedTokenStore,
+        clock: any TimeSource = SystemTimeSource(), onFailure: (@Sendable (TokenStoreError) -> Void)? = nil
     ) {
         self.store = store
         self.clock = clock
@@ -90,8 +88,7 @@ public final class FollowedTokenStore: SharedTokenStore, SessionPublishing {
     ///
     /// - Throws: As the owner's store.
     public func lease(
-        waitingAtMost limit: Duration,
-        whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
+        waitingAtMost limit: Duration, whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
     ) async throws -> any TokenStoreLease {
         start()
         return try await store.lease(waitingAtMost: limit, whileHeld: report)

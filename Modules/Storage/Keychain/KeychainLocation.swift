@@ -29,10 +29,7 @@ public struct KeychainLocation: Sendable, Hashable {
 
     /// Creates a location. The file-based Keychain ignores the access group.
     public init(
-        service: String,
-        account: String = "default",
-        accessGroup: String? = nil,
-        keychain: Keychain = .dataProtection
+        service: String, account: String = "default", accessGroup: String? = nil, keychain: Keychain = .dataProtection
     ) {
         self.service = service
         self.account = account

@@ -26,8 +26,7 @@ public struct KeychainPredecessor: Sendable {
     /// One item in a format of the application's own. If it is at the store's own location, it is converted there. If
     /// the reader of its data throws, the item is `corrupt`; the error is dropped, because it might quote the data.
     public static func bundle(
-        at location: KeychainLocation,
-        readBy reader: @escaping @Sendable (Data) throws -> TokenBundle
+        at location: KeychainLocation, readBy reader: @escaping @Sendable (Data) throws -> TokenBundle
     ) -> KeychainPredecessor {
         KeychainPredecessor(layout: .item(location, reader))
     }

@@ -61,8 +61,7 @@ extension TokenStoreError {
     /// `errSecDuplicateItem` are errors where they are not expected: "could not ATTEMPT the Keychain item LOCATION".
     static func keychain(_ status: KeychainStatus, _ attempt: String, _ location: KeychainLocation) -> TokenStoreError {
         TokenStoreError(
-            .unavailable,
-            reason: "could not \(attempt) the Keychain item \(location): \(status.meaning), \(status)",
+            .unavailable, reason: "could not \(attempt) the Keychain item \(location): \(status.meaning), \(status)",
             cause: status)
     }
 

@@ -16,17 +16,12 @@ extension KeychainTokenStore {
     ///   - isProtectedDataAvailable: Whether the device has been unlocked, so that "not found" is certain. There is no
     ///     default, because a wrong one signs users out on iOS. Return `true` on a Mac.
     public init(
-        at location: KeychainLocation,
-        accessibility: KeychainAccessibility = .afterFirstUnlockThisDeviceOnly,
-        predecessors: [KeychainPredecessor] = [],
-        installMarker: InstallMarker? = nil,
+        at location: KeychainLocation, accessibility: KeychainAccessibility = .afterFirstUnlockThisDeviceOnly,
+        predecessors: [KeychainPredecessor] = [], installMarker: InstallMarker? = nil,
         isProtectedDataAvailable: @escaping @Sendable () async -> Bool
     ) {
         let item = TokenItem(
-            items: SecItemKeychain(),
-            location: location,
-            accessibility: accessibility,
-            predecessors: predecessors,
+            items: SecItemKeychain(), location: location, accessibility: accessibility, predecessors: predecessors,
             marker: installMarker)
         self.init(item: item, isProtectedDataAvailable: isProtectedDataAvailable)
     }

@@ -80,8 +80,7 @@ public struct SharedKeychainTokenStore: SharedTokenStore {
     ///   link, not a regular file or another user's; `unavailable` when it cannot be opened, as before the first
     ///   unlock. `CancellationError` when the task is cancelled while it waits.
     public func lease(
-        waitingAtMost limit: Duration,
-        whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
+        waitingAtMost limit: Duration, whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
     ) async throws -> any TokenStoreLease {
         let file = KeychainLockFile(lockFile)
         let polling = LeasePolling(clock: clock, holder: { await leasing.run { file.leaseHolder() } }, report: report)

@@ -44,11 +44,8 @@ struct TokenItem: Sendable {
     private let progress = Locked(Progress())
 
     init(
-        items: any KeychainItems,
-        location: KeychainLocation,
-        accessibility: KeychainAccessibility,
-        predecessors: [KeychainPredecessor],
-        marker: InstallMarker?
+        items: any KeychainItems, location: KeychainLocation, accessibility: KeychainAccessibility,
+        predecessors: [KeychainPredecessor], marker: InstallMarker?
     ) {
         let rename = { (location: KeychainLocation) in
             items.hasFileBasedKeychain ? location : location.inTheOnlyKeychain

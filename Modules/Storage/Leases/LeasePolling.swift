@@ -20,8 +20,7 @@ struct LeasePolling {
     /// Tries to take the lock until it is taken, or `busy` after the limit; once with a limit of zero or less.
     /// `longestPause`, a bound of the next pause, is called before each. `take` returns `nil` while the lock is held.
     func wait(
-        atMost limit: Duration,
-        pausingAtMost longestPause: () -> Duration = { pauses.limit },
+        atMost limit: Duration, pausingAtMost longestPause: () -> Duration = { pauses.limit },
         for take: () async throws -> FolderLock?
     ) async throws -> FolderLock {
         let deadline = clock.uptime + limit

@@ -30,8 +30,7 @@ package final class LeaseQueue: Sendable {
     /// - Throws: ``TokenStoreError`` with code `busy` after `limit`; `CancellationError` when the task is cancelled
     ///   while it waits.
     package func take(
-        waitingAtMost limit: Duration,
-        whileHeld report: (LeaseHolder) -> Void = { _ in }
+        waitingAtMost limit: Duration, whileHeld report: (LeaseHolder) -> Void = { _ in }
     ) async throws -> Ticket {
         let (deadline, date) = (clock.uptime + limit, clock.date)
         let (ticket, isFree) = state.withLock { state in

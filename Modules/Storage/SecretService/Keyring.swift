@@ -78,8 +78,7 @@ struct Keyring: Sendable {
     /// Makes calls, and makes them again if they fail: after a restart of the service, an old connection fails once.
     /// The calls may be made twice.
     private func withService<Value>(
-        until deadline: ContinuousClock.Instant,
-        _ body: (KeyringCall) throws(KeyringError) -> Value
+        until deadline: ContinuousClock.Instant, _ body: (KeyringCall) throws(KeyringError) -> Value
     ) throws(TokenStoreError) -> Value {
         guard let library = LibSecret.installed else {
             throw unavailable("libsecret-1.so.0 is not installed; on Debian: apt install libsecret-1-0")
@@ -101,8 +100,7 @@ struct Keyring: Sendable {
 
     /// Makes calls before the deadline. After it nothing may be written, because the caller has got an error.
     private func call<Value>(
-        _ library: LibSecret,
-        until deadline: ContinuousClock.Instant,
+        _ library: LibSecret, until deadline: ContinuousClock.Instant,
         _ body: (KeyringCall) throws(KeyringError) -> Value
     ) throws(KeyringError) -> Value {
         let rest = deadline - .now

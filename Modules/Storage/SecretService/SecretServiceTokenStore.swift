@@ -52,10 +52,7 @@ public struct SecretServiceTokenStore: SharedTokenStore {
     ///   - callLimit: How long a read or a write takes at most. Usually it takes milliseconds.
     ///   - clock: The clocks that limit the wait for a lease and for the service.
     public init(
-        application: String,
-        account: String = "default",
-        lockFolder: URL? = nil,
-        callLimit: Duration = .seconds(20),
+        application: String, account: String = "default", lockFolder: URL? = nil, callLimit: Duration = .seconds(20),
         clock: any TimeSource = SystemTimeSource()
     ) {
         self.application = application
@@ -107,8 +104,7 @@ public struct SecretServiceTokenStore: SharedTokenStore {
     /// - Throws: `TokenStoreError`: `busy` when the limit passes first; `insecure`; `unavailable`.
     ///   `CancellationError` when the task is cancelled while it waits.
     public func lease(
-        waitingAtMost limit: Duration,
-        whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
+        waitingAtMost limit: Duration, whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
     ) async throws -> any TokenStoreLease {
         let request = LeaseRequest(clock: clock)
         let polling = LeasePolling(

@@ -20,8 +20,7 @@ final class TimedCallQueue: Sendable {
     /// Runs a call to its end, even when the task that waits for it is cancelled (G7). It is `unavailable` when the
     /// limit has passed, and may still run then.
     func run<Value: Sendable>(
-        within limit: Duration,
-        _ work: @escaping @Sendable () throws(TokenStoreError) -> Value
+        within limit: Duration, _ work: @escaping @Sendable () throws(TokenStoreError) -> Value
     ) async throws(TokenStoreError) -> Value {
         if isOverdue.withLock({ $0 })?() == true { throw Self.late("has not ended an earlier call") }
         let deadline = clock.uptime + limit

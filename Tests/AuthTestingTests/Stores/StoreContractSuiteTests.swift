@@ -87,10 +87,7 @@ import Testing
 
     private static func checkSharedTokenStore(timeLimit: Duration, _ make: () -> AlteredTokenStore) async throws {
         try await SharedTokenStoreContract.check(
-            reopen: { try await $0.onReopen($0) },
-            corrupt: { $0.proper.corrupt() },
-            contents: { $0.onContents($0) },
-            timeLimit: timeLimit,
-            makeEmptyStore: make)
+            reopen: { try await $0.onReopen($0) }, corrupt: { $0.proper.corrupt() }, contents: { $0.onContents($0) },
+            timeLimit: timeLimit, makeEmptyStore: make)
     }
 }
