@@ -33,8 +33,7 @@ public enum RaceKit {
         guard !failures.isEmpty else { return }
         throw ContractViolation(
             contract: "RaceKit", subject: "the subject",
-            brokenRules: failures.map { .init(name: "\($0.scenario)", observed: "\($0.outcome)") }
-        )
+            brokenRules: failures.map { .init(name: "\($0.scenario)", observed: "\($0.outcome)") })
     }
 
     /// How many times other tasks can run after the time limit.

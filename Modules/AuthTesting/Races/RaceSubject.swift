@@ -66,7 +66,6 @@ public struct RaceSubject: Sendable {
                 guard let token = given.withLock({ $0[refused] }) else { throw AuthenticationError(.sessionEnded) }
                 return note(try await engine.replacement(for: token))
             },
-            endings: { endings.withLock { $0 } }
-        )
+            endings: { endings.withLock { $0 } })
     }
 }

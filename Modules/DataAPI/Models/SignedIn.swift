@@ -74,8 +74,7 @@ public struct IssuedTokens: Sendable, Hashable, Decodable {
         result = TokenRefreshResult(
             accessToken: try object.decodeAccessToken(forKey: accessTokenKey, beside: refreshToken),
             refreshToken: refreshToken, expiresIn: object.decodeLifetimeIfPresent(forKey: key(.expiresIn)),
-            subject: (try? object.decodeIfPresent(Owner.self, forKey: .user)).flatMap { TokenSubject($0.id) }
-        )
+            subject: (try? object.decodeIfPresent(Owner.self, forKey: .user)).flatMap { TokenSubject($0.id) })
         if result.accessToken.isEmpty { result.accessTokenProblem = JSONValue.namesOfMembers(from: decoder) }
         expiry = object.decodeExpiryIfPresent(forKey: key(.expiresAt))
         self = reading(.automatic)

@@ -41,8 +41,7 @@ public struct User: Sendable, Hashable, Identifiable, Decodable {
             name: try object.decode(String.self, forKey: .name),
             profileURL: (try? object.decodeIfPresent(String.self, forKey: .profileURL)).flatMap { URL(string: $0) },
             profileImageKey: (try? object.decodeIfPresent(String.self, forKey: .profileImageKey))
-                .flatMap { $0.isEmpty ? nil : FileKey(rawValue: $0) }
-        )
+                .flatMap { $0.isEmpty ? nil : FileKey(rawValue: $0) })
     }
 }
 

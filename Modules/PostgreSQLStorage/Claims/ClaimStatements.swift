@@ -78,8 +78,7 @@ struct ClaimStatements: Sendable {
             values: [
                 .text(account), .text(owner), .integer(life.milliseconds), .flag(hasHeldSession),
                 .integer(.random(in: 0..<1 << Self.stepBits)),
-            ]
-        )
+            ])
     }
 
     /// Renews the claim, lapsed or not, unless another owner has taken it. A claim that has vanished from the row, or
@@ -101,8 +100,7 @@ struct ClaimStatements: Sendable {
                 """,
             values: [
                 .text(account), .text(owner), .integer(fence), .integer(life.milliseconds), .flag(hasHeldSession),
-            ]
-        )
+            ])
     }
 
     /// Releases the claim, whether another owner has taken it or not, and records its fence among those that were
@@ -123,20 +121,17 @@ struct ClaimStatements: Sendable {
                         [greatest(1, cardinality(released_fences) - \(Self.listLimit - 2)):]
                 WHERE account = $1 AND NOT $3 = ANY (released_fences)
                 """,
-            values: [.text(account), .text(owner), .integer(fence), .integer(life.milliseconds)]
-        )
+            values: [.text(account), .text(owner), .integer(fence), .integer(life.milliseconds)])
         let clear = PostgreSQLStatement(
             text: """
                 DELETE FROM \(table.quoted)
                 WHERE account = $1 AND claim_owner IS NULL AND format_version IS NULL AND lapsed_owners = '{}'
                     AND claim_fence = $2
                 """,
-            values: [.text(account), .integer(fence)]
-        )
+            values: [.text(account), .integer(fence)])
         let report = PostgreSQLStatement(
             text: "SELECT pg_notify($1, $2)::text",
-            values: [.text(ChangeReport.channel(of: table)), .text(ChangeReport.releasePayload(of: account))]
-        )
+            values: [.text(ChangeReport.channel(of: table)), .text(ChangeReport.releasePayload(of: account))])
         return [release, clear, report]
     }
 

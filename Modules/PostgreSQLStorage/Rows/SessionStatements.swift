@@ -17,8 +17,7 @@ struct SessionStatements: Sendable {
                     greatest(octet_length(ciphertext), octet_length(ended))::bigint, claim_fence, claim_owner
                 FROM \(table.quoted) WHERE account = $1 \(isLocking ? "FOR NO KEY UPDATE" : "")
                 """,
-            values: [.text(account), .integer(Int64(SealedSession.sizeLimit))]
-        )
+            values: [.text(account), .integer(Int64(SealedSession.sizeLimit))])
     }
 
     /// Inserts an empty row, locked until the transaction ends. It returns no row if another process has just inserted
@@ -30,8 +29,7 @@ struct SessionStatements: Sendable {
                 VALUES ($1, txid_current(), txid_current())
                 ON CONFLICT (account) DO NOTHING RETURNING version
                 """,
-            values: [.text(account)]
-        )
+            values: [.text(account)])
     }
 
     /// Stores a session in the locked row, and notifies other processes. One row: the row's version. While a refresh is
@@ -55,8 +53,7 @@ struct SessionStatements: Sendable {
                 WHERE account = $1 RETURNING version, pg_notify($8, $9 || version)::text
                 """,
             values: [.text(account), .integer(sealed.format)] + content + [.flag(keepsLapsed)] + report
-                + [.integer(claimLife.milliseconds)]
-        )
+                + [.integer(claimLife.milliseconds)])
     }
 
     /// Removes what is stored, and notifies other processes. The row stays while its lease is claimed. One row: its

@@ -182,8 +182,7 @@ extension TokenStoreError {
         let advice = error.number == ENOENT ? remedy.map { "; \($0)" } ?? "" : ""
         return TokenStoreError(
             .unavailable, reason: "could not \(attempt) \(path): \(String(cString: strerror(error.number)))\(advice)",
-            cause: POSIXErrorCode(rawValue: error.number).map { POSIXError($0) }
-        )
+            cause: POSIXErrorCode(rawValue: error.number).map { POSIXError($0) })
     }
 }
 
