@@ -2,7 +2,6 @@ import ConcurrencyPrimitives
 
 /// One rule of a contract: a sentence, and an experiment that shows whether a subject keeps it.
 package struct ContractRule<Subject: Sendable>: Sendable {
-    /// The rule, as a sentence.
     package let name: String
 
     private let experiment: @Sendable (Subject) async throws -> Void

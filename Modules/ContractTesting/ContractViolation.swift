@@ -12,7 +12,6 @@ public struct ContractViolation: Error, Sendable {
         /// The rule, as a sentence. It does not change from run to run.
         package let name: String
 
-        /// What was observed instead.
         package let observed: String
 
         package init(name: String, observed: String) {

@@ -42,7 +42,6 @@ final class StubScope: Sendable {
 
     init(_ transport: StubTransport) { self.transport = transport }
 
-    /// Adds an action for the end of the test.
     func atEnd(_ action: @escaping @Sendable () -> Void) { actionsAtEnd.withLock { $0.append(action) } }
 
     func end() {

@@ -129,8 +129,7 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
         let ticket = try await holders.take(waitingAtMost: limit, whileHeld: report)
         let statements = ClaimStatements(
             table: database.table, account: account, owner: session.claimant + UUID().uuidString.prefix(8),
-            life: database.limits.claim, hasHeldSession: session.hasHeldSession.withLock { $0 }
-        )
+            life: database.limits.claim, hasHeldSession: session.hasHeldSession.withLock { $0 })
         do {
             let wait = LeaseWait(database: database, statements: statements, report: report)
             let claim = try await wait.claim(until: deadline)

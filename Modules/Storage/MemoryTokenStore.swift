@@ -56,7 +56,6 @@ public final class MemoryTokenStore: SharedTokenStore {
     }
 }
 
-/// The lease of a ``MemoryTokenStore``.
 private final class MemoryTokenStoreLease: TokenStoreLease {
     /// A random name of the store: each lease of it ends before the next one begins.
     let identity: String?

@@ -18,7 +18,6 @@ struct StoredBundle: Codable {
     let subject: TokenSubject?
     let scope: String?
 
-    /// The stored fields of an intent.
     struct Intent: Codable {
         let idempotencyKey: String
         let host: String

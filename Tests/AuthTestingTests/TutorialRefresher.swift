@@ -78,7 +78,6 @@ extension RaceSubject {
         self.init(
             signIn: { try await old.signIn($0) }, signOut: { try await old.signOut() },
             token: { try await old.token() }, replacement: { try await old.replacement(for: $0) },
-            endings: { await old.endings }
-        )
+            endings: { await old.endings })
     }
 }

@@ -26,7 +26,6 @@ import Testing
     private let transport = StubTransport()
     private var network: NetworkClient { NetworkClient(transport) }
 
-    /// The call of a refresh.
     private func sent(
         by handler: RESTTokenRefreshHandler, _ request: TokenRefreshRequest? = nil
     ) async throws -> SentRequest {

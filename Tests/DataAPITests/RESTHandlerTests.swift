@@ -7,7 +7,6 @@ import NetworkTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct RESTHandlerTests {
-    /// The tokens after a response with these members.
     private func tokens(_ members: String) async throws -> TokenRefreshResult {
         let response = StubResponse.text(#"{"success":true,"data":{\#(members)}}"#)
         return try await RESTTokenRefreshHandler(network: NetworkClient(StubTransport(.any ~> response)))

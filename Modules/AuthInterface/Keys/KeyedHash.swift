@@ -15,7 +15,6 @@ package struct KeyedHash: Sendable {
         outer = block.map { $0 ^ 0x5C }
     }
 
-    /// A new key.
     package static func randomKey() -> Data { Data((0..<keySize).map { _ in UInt8.random(in: .min ... .max) }) }
 
     /// The digest of a text, in base 64.

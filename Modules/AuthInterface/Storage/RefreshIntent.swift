@@ -69,7 +69,6 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
         /// What the server demands of the user (G32): a process that finds it shows it without a call. `nil`: nothing.
         package var stepUp: StepUpChallenge?
 
-        /// Creates a failure.
         package init(
             date: Date, pause: Duration, isAmbiguous: Bool = false, status: Int? = nil, serverCode: String? = nil
         ) {
@@ -81,7 +80,6 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
         }
     }
 
-    /// Creates an intent.
     package init(
         idempotencyKey: String,
         owner: ProcessIdentity,
@@ -102,7 +100,6 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
         self.failure = failure
     }
 
-    /// The same intent, marked as abandoned.
     package var abandoned: RefreshIntent {
         var intent = self
         intent.isAbandoned = true

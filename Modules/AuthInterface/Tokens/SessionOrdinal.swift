@@ -36,9 +36,6 @@ public struct SessionOrdinal: RawRepresentable, Comparable, Hashable, Sendable, 
     /// Compares the numbers.
     public static func < (first: Self, second: Self) -> Bool { first.rawValue < second.rawValue }
 
-    /// The next one.
     package var next: SessionOrdinal { SessionOrdinal(bounded: rawValue + 1) }
-
-    /// The one before.
     package var previous: SessionOrdinal { SessionOrdinal(bounded: rawValue - 1) }
 }

@@ -92,7 +92,6 @@ public struct TokenBundle: Sendable, Hashable, Codable {
         storedOrdinal = ordinal
     }
 
-    /// The bundle with other parts.
     private func changed(_ change: (inout TokenBundle) -> Void) -> TokenBundle {
         var copy = self
         change(&copy)

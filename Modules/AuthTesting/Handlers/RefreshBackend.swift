@@ -118,7 +118,6 @@ extension RefreshBackendResponse {
     /// The status of a page of HTML; `nil` for other responses.
     package var statusOfPage: Int? { Self.statusesOfPages.first { self == .page($0) } }
 
-    /// The responses that are a page of HTML.
     static let allPages = statusesOfPages.map(page)
 
     private static let statusesOfPages = [200, 401, 403, 502]
@@ -141,7 +140,6 @@ extension RefreshBackendResponse {
         Self.redirects.first { self == .redirect($0.status, leavingOrigin: $0.leavesOrigin) }
     }
 
-    /// The responses that are a redirect.
     static let allRedirects = redirects.map { redirect($0.status, leavingOrigin: $0.leavesOrigin) }
 }
 

@@ -3,7 +3,6 @@ import ContractTesting
 
 import struct Foundation.UUID
 
-/// The rules of ``TokenRefreshHandlerContract``.
 enum TokenRefreshHandlerRules {
     static let all = tokens + verdicts + calls + replays
 

@@ -31,7 +31,6 @@ final class RaceTrial: Sendable {
     /// The number of callers that have returned.
     var returned: Int { state.withLock { $0.returned } }
 
-    /// The number of handler calls.
     var calls: Int { scene.handler.calls.count }
 
     // MARK: Steps
@@ -66,7 +65,6 @@ final class RaceTrial: Sendable {
         return try await start(count) { try await replacement(token) }
     }
 
-    /// Starts requests that need a token.
     func request(times count: Int = 1) async throws -> [Caller] { try await start(count, try await subject().token) }
 
     /// Starts callers whose refresh is held at a gate, and returns when the handler has been called. The server has

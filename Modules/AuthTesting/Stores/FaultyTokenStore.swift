@@ -109,7 +109,6 @@ private struct FaultyLease: TokenStoreLease {
     }
 }
 
-/// The script of a ``FaultyTokenStore``.
 private final class StoreFaults: Sendable {
     struct Script {
         var calls = 0

@@ -80,7 +80,6 @@ extension SessionTombstone {
 }
 
 extension SharedTokenStore {
-    /// Reads the content and compares it.
     func expectRead(_ content: StoredSession, _ occasion: String) async throws {
         let found = try await read()
         let fields: [String] =

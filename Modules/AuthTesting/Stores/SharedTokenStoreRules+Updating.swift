@@ -3,7 +3,6 @@ import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
 
-/// The argument of a change.
 private typealias Found = Result<StoredSession, TokenStoreError>
 
 extension SharedTokenStoreRules {

@@ -4,7 +4,6 @@ import ContractTesting
 
 import struct Foundation.Date
 
-/// The rules of ``SharedTokenStoreContract``.
 enum SharedTokenStoreRules {
     /// Longer than the time limit of a rule, which ends the wait for a lease that does not become free.
     static let ample: Duration = .seconds(3_600)

@@ -3,7 +3,6 @@ import ContractTesting
 import Foundation
 
 extension TokenBundle {
-    /// A bundle whose tokens contain its number.
     static func numbered(_ number: Int, session: SessionID = SessionID(), generation: Int = 0) -> TokenBundle {
         TokenBundle(
             accessToken: "contract-access-\(number)", refreshToken: "contract-refresh-\(number)", session: session,
@@ -109,7 +108,6 @@ private func differences(_ first: Any?, _ second: Any?, at path: [String]) -> [S
 }
 
 extension TokenStore {
-    /// Loads the bundle and compares it.
     func expectStored(_ bundle: TokenBundle?, _ occasion: String) async throws {
         switch (try await load(), bundle) {
         case (nil, nil): return
@@ -139,6 +137,5 @@ func expectHidden(
 }
 
 extension TokenBundle {
-    /// The tokens, and the idempotency key of a pending refresh.
     var secrets: [String] { [accessToken, refreshToken, refreshIntent?.idempotencyKey].compactMap(\.self) }
 }

@@ -1,7 +1,6 @@
 import AuthInterface
 import ContractTesting
 
-/// The rules of ``TokenStoreContract``.
 enum TokenStoreRules {
     static let all = reading + writing + concurrency + storage
 
@@ -141,7 +140,6 @@ enum TokenStoreRules {
     }
 }
 
-/// The error of a call; `nil` if it throws none.
 func failure(of call: () async throws -> Void) async -> (any Error)? {
     do { try await call() } catch { return error }
     return nil

@@ -4,7 +4,6 @@ package import Foundation
 /// An HTTP/1.1 server on a free loopback port, which stops when it is released. A closure scripts its responses,
 /// including invalid ones.
 package final class LoopbackServer: Sendable {
-    /// A request as it arrived.
     package struct Request: Sendable {
         package let method: String
         package let target: String

@@ -89,7 +89,6 @@ private struct SuccessfulEnvelope<Value: Decodable>: Decodable {
     }
 }
 
-/// A value in an envelope, or alone.
 private struct PlainOrEnvelope<Value: Decodable>: Decodable {
     private enum Key: String, CodingKey { case data, success }
 
@@ -120,7 +119,6 @@ private struct SuccessFlag: Decodable {
         error = isSuccess ? nil : (try? ServerError(from: decoder)) ?? ServerError()
     }
 
-    /// Throws the error, if there is one.
     func check() throws { if let error { throw error } }
 }
 

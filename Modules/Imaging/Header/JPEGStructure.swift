@@ -108,7 +108,6 @@ enum ColorProfile {
     }
 }
 
-/// Removes and adds metadata of JPEGs.
 enum JPEGMetadata {
     /// The JPEG without EXIF, XMP, IPTC, comments, previews and other application segments, and without bytes after
     /// its end.

@@ -68,9 +68,7 @@ public enum TransportContract {
     }
 }
 
-/// All rules of ``TransportContract``.
 enum TransportRules {
-    /// A response without a body.
     static let emptyResponse = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
     /// A rule with a server, which serves each connection by a closure.

@@ -119,7 +119,6 @@ extension TransportRules {
     private static let withTrailer =
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n3\r\nabc\r\n0\r\nX-Sum: 7\r\n\r\n"
 
-    /// A response whose body has a coding.
     private static func encoded(_ coding: String, _ body: Data) -> Data {
         Data("HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body
     }

@@ -37,7 +37,6 @@ final class OAuth2ClientAssertion: Sendable {
         return "\(content).\(try await key.sign(Data(content.utf8)).base64URL)"
     }
 
-    /// The time in the next assertion.
     var signedTime: SignedTime { SignedTime(known.withLock { $0 }?.now ?? clock.date, by: clock) }
 
     /// Takes a time of the server's clock, where none is known.
@@ -54,7 +53,6 @@ final class OAuth2ClientAssertion: Sendable {
         }
     }
 
-    /// The uptime, by which responses are slow.
     var uptime: Duration { clock.uptime }
 
     private struct Header: Encodable { let alg: String, kid: String?, typ = "JWT" }

@@ -127,7 +127,6 @@ extension OAuth2Server {
             }
     }
 
-    /// Reads a description of an issuer.
     private init(_ description: JSONValue, of expected: URL, _ tenants: OAuth2Tenants?) throws(OAuth2SignInError) {
         guard let members = description.members, case .text(let issuer)? = members["issuer"] else {
             throw OAuth2SignInError(.unsupported, reason: "it names no issuer")
@@ -176,7 +175,6 @@ extension OAuth2Server {
 }
 
 extension URL {
-    /// The URL with more items in its query.
     func adding(_ items: QueryItems) -> URL {
         var components = URLComponents(url: self, resolvingAgainstBaseURL: false) ?? URLComponents()
         components.percentEncodedQuery = [components.percentEncodedQuery, items.percentEncoded]

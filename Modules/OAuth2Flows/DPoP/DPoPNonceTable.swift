@@ -84,7 +84,6 @@ struct DPoPNonceTable: Sendable {
         if isFull, let other = entries.keys.first { entries[other] = nil }
     }
 
-    /// The nonce for the next proof.
     func nonce(of origin: String, _ thumbprint: String) -> String? { entries[thumbprint]?[origin]?.nonce }
 
     /// Whether a nonce is to be fetched before a call that must not fail for the lack of one: none is known, or the
@@ -115,7 +114,6 @@ struct DPoPNonceTable: Sendable {
         return TokenBinding(thumbprint: thumbprint, nonces: Dictionary(uniqueKeysWithValues: nonces))
     }
 
-    /// Forgets a key.
     mutating func forget(_ thumbprint: String) { entries[thumbprint] = nil }
 
     /// Whether a clock can have shown the date and the difference, of which the time of a proof is made.

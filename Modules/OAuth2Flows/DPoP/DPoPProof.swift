@@ -7,7 +7,6 @@ struct DPoPProof: Sendable {
     /// A random text that no other proof has.
     var identifier = Self.randomText()
 
-    /// The method of the request.
     let method: String
 
     /// The URL of the request as it is signed: see ``target(of:)``.

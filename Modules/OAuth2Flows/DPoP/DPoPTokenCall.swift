@@ -38,10 +38,8 @@ struct DPoPTokenCall: Sendable {
     /// What the tokens of the session are bound to, with the nonces as they are now.
     var binding: TokenBinding { prover.binding(thumbprint) }
 
-    /// The time in the next proof.
     func time(at endpoint: URL) -> SignedTime { prover.time(at: endpoint, thumbprint) }
 
-    /// The proof of one call.
     func proof(at endpoint: URL, hasNonce: Bool = true) async throws -> String {
         try await prover.proof(
             of: key, thumbprint, method: "POST", url: endpoint, as: .authorizationServer, hasNonce: hasNonce)

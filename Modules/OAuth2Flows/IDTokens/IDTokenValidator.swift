@@ -81,7 +81,6 @@ public struct IDTokenValidator: Sendable {
             : IDTokenError(.unknownKey, reason: "the server has no key of its kid for \(token.algorithm.rawValue)")
     }
 
-    /// The rules on claims.
     private func token(
         _ claims: IDTokenClaims, nonce: String?, beside accessToken: String? = nil, at date: Date
     ) throws(IDTokenError) -> IDToken {

@@ -5,7 +5,6 @@
 struct KeySetState: Sendable {
     /// What a check of a token has to do.
     enum Action: Sendable, Hashable {
-        /// Uses these keys.
         case use(VerificationKeySet, version: Int)
         /// Fetches them, or waits for the call under way.
         case fetch

@@ -77,7 +77,6 @@ enum ChangeReport: Sendable, Equatable {
     /// The payload of a change without its version, which the database appends.
     static func changeStem(of account: String) -> String { "c\(AccountHash(account).hexadecimal)." }
 
-    /// The payload of a release.
     static func releasePayload(of account: String) -> String { "r\(AccountHash(account).hexadecimal)" }
 
     /// The channel of a table: letters and digits only.

@@ -10,6 +10,7 @@ import Foundation
 struct LeaseWait: Sendable {
     let database: PostgreSQLDatabase
     let statements: ClaimStatements
+    let report: @Sendable (LeaseHolder) -> Void
 
     private enum Attempt {
         case taken(Claim)
@@ -17,9 +18,6 @@ struct LeaseWait: Sendable {
         /// Another owner has the claim, which lapses after this time if it is not renewed.
         case refused(lapsesAfter: Duration, LeaseHolder?)
     }
-
-    /// Is called with each holder that is found.
-    let report: @Sendable (LeaseHolder) -> Void
 
     /// Tries to take the claim until it is taken; `busy` at the deadline. A deadline that has passed tries once.
     func claim(until deadline: Duration) async throws -> Claim {

@@ -46,7 +46,6 @@ struct ConnectionString: Sendable, RedactedDescription {
         }
     }
 
-    /// The options in the text.
     private func namedOptions() throws(PostgreSQLFailure) -> [String: String] {
         // A C string ends at a zero byte: the rest would be ignored.
         guard !text.utf8.contains(0) else { throw .notConnected("invalid connection option") }

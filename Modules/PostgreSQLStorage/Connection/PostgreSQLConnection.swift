@@ -127,7 +127,6 @@ final class PostgreSQLConnection {
         if (try? execute(script: "ROLLBACK")) == nil { isBroken = true }
     }
 
-    /// Runs one statement.
     @discardableResult
     func execute(_ statement: PostgreSQLStatement) throws(PostgreSQLFailure) -> PostgreSQLRows {
         try exchange { send(statement) }

@@ -189,7 +189,6 @@ final class JournalFile: Sendable {
         throw .damaged(folder.path(of: JournalKey.name), remedy: "rm -r \(folder.path.quotedForShell)")
     }
 
-    /// Whether the folder has the journal.
     private func has(_ key: JournalKey, _ folder: borrowing PrivateFolder) throws(TokenStoreError) -> Bool {
         try folder.read(key.fileName(of: identity), atMost: Self.sizeLimit) != .nothing
     }

@@ -11,7 +11,6 @@ struct JournalKey {
     let hasChecksum: Bool
     private let bytes: Data
 
-    /// A new key.
     init() { (bytes, hasChecksum) = (KeyedHash.randomKey(), true) }
 
     /// `nil`: the content of the file is not what was written.
@@ -24,7 +23,6 @@ struct JournalKey {
     /// The key as it is written.
     var content: Data { bytes + Data(CRC64.text(of: bytes).utf8) }
 
-    /// The name of the file of a journal.
     func fileName(of identity: String) -> String {
         let digest = KeyedHash(key: bytes).digest(of: identity).prefix(16)
         return digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + JournalLocation.fileSuffix

@@ -1,6 +1,5 @@
 import Foundation
 
-/// A folder that may have a journal.
 struct JournalLocation: Sendable {
     static let fileSuffix = ".json"
 

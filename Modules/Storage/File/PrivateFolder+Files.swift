@@ -2,7 +2,6 @@ import AuthInterface
 import Foundation
 
 extension PrivateFolder {
-    /// The content of a file.
     enum Contents: Equatable {
         case nothing
         case bytes(Data)

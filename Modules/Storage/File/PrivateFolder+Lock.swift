@@ -100,7 +100,6 @@ extension PrivateFolder {
         }
     }
 
-    /// Whether the folder is still the one at its path.
     func isAtItsPath() throws(TokenStoreError) -> Bool {
         let now = try attempt("inspect", path) { () throws(SystemCallError) in try descriptor.status() }
         return LockedFile(path: path, now).isAtItsPath
@@ -123,7 +122,6 @@ struct LockedFile: Sendable {
         (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino))
     }
 
-    /// Whether its path still leads to it.
     var isAtItsPath: Bool {
         var now = stat()
         return lstat(path, &now) == 0 && UInt64(now.st_dev) == device && UInt64(now.st_ino) == inode

@@ -19,7 +19,6 @@ struct TokenFile: Sendable {
 
     private let last = Locked<LastSession?>(nil)
 
-    /// What is stored.
     func read() throws(TokenStoreError) -> StoredSession {
         guard let folder = try open() else { return .empty }
         return try content(of: folder)
@@ -55,7 +54,6 @@ struct TokenFile: Sendable {
         return try request.attempt(in: folder, name + ".lease")
     }
 
-    /// The process that has the lease, if it is known.
     func leaseHolder() -> LeaseHolder? { (try? open())?.leaseHolder(name + ".lease") }
 
     /// Opens the folder that was used before, or a copy of it: the owner of a call stores the new tokens where the
@@ -156,7 +154,6 @@ private struct LastSession {
     }
 }
 
-/// The file names of accounts.
 enum AccountName {
     /// The longest file name in bytes, so that names with a suffix fit 255 bytes.
     static let limit = 200

@@ -19,10 +19,8 @@ struct KeychainLockFile: Sendable {
         self.writingLimit = writingLimit
     }
 
-    /// Takes the lease if it is free.
     func tryLease() throws(TokenStoreError) -> FolderLock? { try open().tryLease(name) }
 
-    /// The process that has the lease, if it is known.
     func leaseHolder() -> LeaseHolder? { (try? open())?.leaseHolder(name) }
 
     /// Waits until no other process writes. It blocks the thread.

@@ -11,7 +11,6 @@ extension KeychainPredecessor {
         .bundle(at: location, readBy: readPlainBundle)
     }
 
-    /// Reads such an item.
     @Sendable static func readPlainBundle(_ data: Data) throws -> TokenBundle {
         let plain = try JSONDecoder().decode(PlainBundle.self, from: data)
         // Tokens with a session are those of this module's own format.

@@ -48,7 +48,6 @@ public struct KeychainPredecessor: Sendable {
         }
     }
 
-    /// The predecessor with other locations.
     func renamed(_ rename: (KeychainLocation) -> KeychainLocation) -> KeychainPredecessor {
         switch layout {
         case .item(let location, let reader): KeychainPredecessor(layout: .item(rename(location), reader))

@@ -25,7 +25,6 @@ struct KeychainValues: Sendable, Hashable {
     let accessibility: KeychainAccessibility?
 }
 
-/// An item that was found.
 struct KeychainItem: Sendable, Hashable {
     let accessGroup: String?
 

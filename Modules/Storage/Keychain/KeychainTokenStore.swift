@@ -22,7 +22,6 @@ public import Foundation
 /// **Several processes** need ``shared(lockFile:clock:)``. Without it, make one store for each account and copy it: all
 /// copies are the same store.
 public struct KeychainTokenStore: TokenStore {
-    /// The location of the item.
     var location: KeychainLocation { item.location }
 
     let item: TokenItem

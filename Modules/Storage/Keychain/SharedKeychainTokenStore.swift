@@ -17,14 +17,9 @@ import Foundation
 /// - Important: iOS ends a process that is suspended while it holds a lock in the container of an app group (exception
 ///   code `0xdead10cc`). See <doc:SharingAKeychainItem> for how the engine prevents it.
 public struct SharedKeychainTokenStore: SharedTokenStore {
-    /// The location of the item.
     var location: KeychainLocation { store.location }
-
-    /// The file that is locked for a lease.
     let lockFile: URL
-
     let store: KeychainTokenStore
-
     private let clock: any TimeSource
     private let signal: any ChangeSignal
     private let leasing = BlockingQueue(label: "token-item-leasing")

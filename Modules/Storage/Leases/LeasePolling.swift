@@ -13,8 +13,6 @@ struct LeasePolling {
 
     /// The process that has the lock, if it is known.
     var holder: () async -> LeaseHolder? = { nil }
-
-    /// Is called with each holder that is found.
     var report: (LeaseHolder) -> Void = { _ in }
 
     /// Tries to take the lock until it is taken, or `busy` after the limit; once with a limit of zero or less.

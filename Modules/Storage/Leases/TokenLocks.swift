@@ -13,7 +13,6 @@ struct TokenLocks: Sendable {
         try request.attempt(in: PrivateFolder.openOrCreate(folder), name + ".lease")
     }
 
-    /// The process that has the lease, if it is known.
     func leaseHolder() -> LeaseHolder? { (try? PrivateFolder.open(folder))?.leaseHolder(name + ".lease") }
 
     /// A stream of the writes of this process and others, see ``reportWrite()``.

@@ -16,7 +16,6 @@ struct KeyringAccount: Sendable {
 struct Keyring: Sendable {
     let account: KeyringAccount
 
-    /// What is stored.
     func read(until deadline: ContinuousClock.Instant) throws(TokenStoreError) -> StoredSession {
         try session(of: try withService(until: deadline, items))
     }

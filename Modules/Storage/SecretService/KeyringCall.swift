@@ -6,7 +6,6 @@ import Foundation
 ///
 /// It blocks its thread, is used by one thread only, and keeps every GLib object until it is deallocated.
 final class KeyringCall {
-    /// An item that was found.
     struct Item {
         /// Its content, or `nil` if its keyring is locked.
         let secret: Data?
@@ -87,7 +86,6 @@ final class KeyringCall {
         }
     }
 
-    /// Removes an item.
     func delete(_ item: Item) throws(KeyringError) {
         try attempt("to delete") { library.delete(item.object, limit.cancellable, $0) }
     }

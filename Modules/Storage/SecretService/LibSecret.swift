@@ -10,14 +10,12 @@ struct LibSecret: @unchecked Sendable {  // constant pointers to functions
     typealias Text = UnsafePointer<CChar>
     typealias FailureSlot = UnsafeMutablePointer<Object?>
 
-    /// An error of GLib.
     struct GError {
         let domain: UInt32
         let code: Int32
         let message: Text?
     }
 
-    /// A list of GLib.
     struct GList {
         let data: Object?
         let next: Object?

@@ -24,13 +24,8 @@ public import Foundation
 /// It protects against other users and against a thief of the disk. It does not protect against other programs of the
 /// same user, which can read every item while the keyring is unlocked.
 public struct SecretServiceTokenStore: SharedTokenStore {
-    /// The name of the application.
     let application: String
-
-    /// The account in this application.
     package let account: String
-
-    /// How long a read or a write takes at most.
     let callLimit: Duration
 
     private let keyring: Keyring

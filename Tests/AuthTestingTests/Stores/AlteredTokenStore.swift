@@ -78,7 +78,6 @@ struct ProperTokenStore: SharedTokenStore {
 
     func corrupt() { isCorrupt.withLock { $0 = true } }
 
-    /// The stored secrets.
     var contents: Data {
         let secrets = storage.bundle.map { [$0.accessToken, $0.refreshToken, $0.refreshIntent?.idempotencyKey] } ?? []
         return Data(secrets.compactMap(\.self).joined(separator: "\n").utf8)
@@ -91,7 +90,6 @@ struct ProperTokenStore: SharedTokenStore {
     private static let corrupt = TokenStoreError(.corrupt, reason: "not a session")
 }
 
-/// The lease of a ``AlteredTokenStore``.
 struct AlteredLease: TokenStoreLease {
     let base: any TokenStoreLease
     var shown = "AlteredLease"

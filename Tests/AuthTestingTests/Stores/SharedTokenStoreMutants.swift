@@ -151,7 +151,6 @@ enum SharedTokenStoreMutants {
         },
     ]
 
-    /// A store that alters its leases.
     private static func lease(
         _ rule: String, by fault: String, _ alter: @escaping @Sendable (inout AlteredLease) -> Void
     ) -> Mutant {

@@ -129,7 +129,6 @@ final class FileChanges: Sendable {
 }
 
 extension FolderWatcher {
-    /// What is reported.
     enum Event {
         /// A file was created, replaced or removed.
         case changed

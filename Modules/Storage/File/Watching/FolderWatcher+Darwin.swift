@@ -9,7 +9,6 @@ import Foundation
 final class FolderWatcher: Sendable {
     static let shared = FolderWatcher()
 
-    /// The argument of ``unsubscribe(_:)``.
     struct Subscription: @unchecked Sendable {  // a source of Dispatch may be cancelled on any thread
         fileprivate let source: any DispatchSourceFileSystemObject
     }

@@ -9,7 +9,6 @@ import Foundation
 final class FolderWatcher: Sendable {
     static let shared = FolderWatcher()
 
-    /// The argument of ``unsubscribe(_:)``.
     struct Subscription: Sendable {
         fileprivate let watch: Int32
         fileprivate let number: Int
