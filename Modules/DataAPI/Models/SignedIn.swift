@@ -45,17 +45,6 @@ public struct IssuedTokens: Sendable, Hashable, Decodable {
     private enum CodingKeys: String, CodingKey {
         case accessToken, refreshToken, expiresIn, expiresAt, user
         case access_token, refresh_token, expires_in, expires_at
-
-        /// The same member in snake case.
-        var inSnakeCase: CodingKeys {
-            switch self {
-            case .accessToken: .access_token
-            case .refreshToken: .refresh_token
-            case .expiresIn: .expires_in
-            case .expiresAt: .expires_at
-            default: self
-            }
-        }
     }
 
     /// The user beside the tokens, where a response has one.
@@ -68,15 +57,18 @@ public struct IssuedTokens: Sendable, Hashable, Decodable {
     /// - Throws: `DecodingError` when there is neither an access token nor a refresh token.
     public init(from decoder: any Decoder) throws {
         let object = try decoder.container(keyedBy: CodingKeys.self)
-        func key(_ key: CodingKeys) -> CodingKeys { object.contains(key) ? key : key.inSnakeCase }
-        let refreshToken = object.decodeTextIfPresent(forKey: key(.refreshToken))
-        let accessTokenKey = object.contains(.access_token) ? key(.accessToken) : .accessToken
+        func key(_ camelCase: CodingKeys, or snakeCase: CodingKeys) -> CodingKeys {
+            !object.contains(camelCase) && object.contains(snakeCase) ? snakeCase : camelCase
+        }
+        let refreshToken = object.decodeTextIfPresent(forKey: key(.refreshToken, or: .refresh_token))
+        let accessTokenKey = key(.accessToken, or: .access_token)
         result = TokenRefreshResult(
             accessToken: try object.decodeAccessToken(forKey: accessTokenKey, beside: refreshToken),
-            refreshToken: refreshToken, expiresIn: object.decodeLifetimeIfPresent(forKey: key(.expiresIn)),
+            refreshToken: refreshToken,
+            expiresIn: object.decodeLifetimeIfPresent(forKey: key(.expiresIn, or: .expires_in)),
             subject: (try? object.decodeIfPresent(Owner.self, forKey: .user)).flatMap { TokenSubject($0.id) })
         if result.accessToken.isEmpty { result.accessTokenProblem = JSONValue.namesOfMembers(from: decoder) }
-        expiry = object.decodeExpiryIfPresent(forKey: key(.expiresAt))
+        expiry = object.decodeExpiryIfPresent(forKey: key(.expiresAt, or: .expires_at))
         self = reading(.automatic)
     }
 }
@@ -92,9 +84,7 @@ extension IssuedTokens {
         copy.result.unreadExpiry = isIgnored ? expiry.shown : nil
         return copy
     }
-}
 
-extension IssuedTokens {
     /// The same tokens with the instant of the response on the server's clock, from which their lifetime counts (G19).
     func issued(at date: Date?) -> IssuedTokens {
         var copy = self

@@ -16,19 +16,16 @@ struct SessionRow: Sendable {
     init?(_ rows: PostgreSQLRows) {
         guard let version = rows.integer(0) else { return nil }
         self.version = version
-        let format = rows.integer(1)
-        let size = rows.integer(6)
-        if let format, let tombstone = rows.value(5) {
-            content = SealedSession(format: format, content: .tombstone(tombstone))
-        } else if let format, let ciphertext = rows.value(4) {
-            content = SealedSession(
-                format: format,
-                content: .tokens(session: rows.text(2) ?? "", generation: rows.integer(3) ?? -1, ciphertext: ciphertext)
-            )
-        } else {
-            content = nil
-        }
-        excess = content == nil ? size : nil
+        let stored: SealedSession.Content? =
+            if let tombstone = rows.value(5) {
+                .tombstone(tombstone)
+            } else {
+                rows.value(4).map {
+                    .tokens(session: rows.text(2) ?? "", generation: rows.integer(3) ?? -1, ciphertext: $0)
+                }
+            }
+        content = rows.integer(1).flatMap { format in stored.map { SealedSession(format: format, content: $0) } }
+        excess = content == nil ? rows.integer(6) : nil
         claim = if let fence = rows.integer(7), let owner = rows.text(8) { (fence, owner) } else { nil }
     }
 }

@@ -87,12 +87,7 @@ public struct FileSessionJournal: SessionJournal {
     public var changes: AsyncStream<Void> { file.changes(on: queue) }
 }
 
-extension FileSessionJournal: CustomStringConvertible {
-    /// What it is about. The account is not shown.
+extension FileSessionJournal: RedactedDescription {
+    /// The store; never the account.
     public var description: String { "FileSessionJournal(\(storeName))" }
-}
-
-extension FileSessionJournal: CustomReflectable {
-    /// Shows what the description does.
-    public var customMirror: Mirror { Mirror(self, children: ["storeName": storeName]) }
 }

@@ -22,26 +22,21 @@ struct ES256Key: SigningKey {
 
     var algorithm: SigningAlgorithm { .es256 }
 
-    private init(_ half: Half) {
+    private init(_ half: Half, _ publicKey: P256.Signing.PublicKey) {
         self.half = half
-        let point: Data
-        switch half {
-        case .inMemory(let key): point = key.publicKey.rawRepresentation
-        #if canImport(CryptoKit)
-        case .inEnclave(let key): point = key.publicKey.rawRepresentation
-        #endif
-        }
-        publicKey = .p256(x: point.prefix(32), y: point.suffix(32))
+        let point = publicKey.rawRepresentation
+        self.publicKey = .p256(x: point.prefix(32), y: point.suffix(32))
     }
 
     /// Makes a key: in the Secure Enclave, if that is asked for and there is one.
     static func make(inSecureEnclave: Bool) -> ES256Key {
         #if canImport(CryptoKit)
         if inSecureEnclave, SecureEnclave.isAvailable, let key = try? SecureEnclave.P256.Signing.PrivateKey() {
-            return ES256Key(.inEnclave(key))
+            return ES256Key(.inEnclave(key), key.publicKey)
         }
         #endif
-        return ES256Key(.inMemory(P256.Signing.PrivateKey()))
+        let key = P256.Signing.PrivateKey()
+        return ES256Key(.inMemory(key), key.publicKey)
     }
 
     /// Reads a key that was stored. One of another Secure Enclave is `unavailable`.
@@ -51,7 +46,7 @@ struct ES256Key: SigningKey {
         switch parts[0] {
         case "p256":
             guard let key = try? P256.Signing.PrivateKey(rawRepresentation: data) else { throw Self.corrupt }
-            self.init(.inMemory(key))
+            self.init(.inMemory(key), key.publicKey)
         #if canImport(CryptoKit)
         case "enclave":
             guard SecureEnclave.isAvailable,
@@ -59,7 +54,7 @@ struct ES256Key: SigningKey {
             else {
                 throw TokenStoreError(.unavailable, reason: "the Secure Enclave that made the key cannot be used")
             }
-            self.init(.inEnclave(key))
+            self.init(.inEnclave(key), key.publicKey)
         #endif
         default: throw TokenStoreError(.unsupportedVersion, reason: "the stored key is of a kind that is not known")
         }
