@@ -53,6 +53,11 @@ public final class StubSession: AuthSession, TokenProvider {
         }
     }
 
+    /// A call of a session, by the name of its method.
+    public enum Operation: Sendable, Hashable {
+        case restore, signIn, stepUp, refresh, signOut, token, replacement
+    }
+
     private struct Script {
         let action: @Sendable (StubSession) async throws -> Void
         var remaining: Int
@@ -190,12 +195,5 @@ public final class StubSession: AuthSession, TokenProvider {
             if contents.state == .unknown { contents.change(to: .signedOut(.never)) }
             return try change(&contents)
         }
-    }
-}
-
-extension StubSession {
-    /// A call of a session, by the name of its method.
-    public enum Operation: Sendable, Hashable {
-        case restore, signIn, stepUp, refresh, signOut, token, replacement
     }
 }

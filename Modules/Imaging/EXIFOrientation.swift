@@ -119,9 +119,7 @@ extension EXIFOrientation {
         }
         return nil
     }
-}
 
-extension EXIFOrientation {
     /// Adds an Exif segment with this orientation to a JPEG, as a camera does. The pixels do not change.
     ///
     /// The segment is the first one, as Exif 2.32 (4.5.4) demands, and has 36 bytes. Readers use the first Exif

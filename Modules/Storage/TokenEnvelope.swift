@@ -67,6 +67,15 @@ package enum TokenEnvelope {
         throw refusal(of: data, isChecked: isChecked)
     }
 
+    /// Decodes a session. The reason of an error says where the bytes are and what to do.
+    static func decode(_ data: Data, in place: String) throws(TokenStoreError) -> StoredSession {
+        do {
+            return try decode(data)
+        } catch {
+            throw .unreadable(error, in: place)
+        }
+    }
+
     /// Why the bytes are not a session of a known version.
     private static func refusal(of data: Data, isChecked: Bool) -> TokenStoreError {
         guard let header = try? decoder.decode(StoredHeader.self, from: data), header.format == format else {
@@ -103,17 +112,6 @@ package enum TokenEnvelope {
         decoder.nonConformingFloatDecodingStrategy = .convertFromString(
             positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
         return decoder
-    }
-}
-
-extension TokenEnvelope {
-    /// Decodes a session. The reason of an error says where the bytes are and what to do.
-    static func decode(_ data: Data, in place: String) throws(TokenStoreError) -> StoredSession {
-        do {
-            return try decode(data)
-        } catch {
-            throw .unreadable(error, in: place)
-        }
     }
 }
 

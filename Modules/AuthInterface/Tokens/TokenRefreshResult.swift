@@ -72,9 +72,7 @@ public struct TokenRefreshResult: Sendable, Hashable {
         self.subject = subject
         self.scope = scope
     }
-}
 
-extension TokenRefreshResult {
     /// Whether the response has a refresh token. Some servers send an empty one.
     package var bringsRefreshToken: Bool { refreshToken?.isEmpty == false }
 }

@@ -153,9 +153,7 @@ extension RefreshBackendResponse {
 
     /// Nothing, until the client closes the connection.
     public static let nothing = Self(rawValue: "nothing")
-}
 
-extension RefreshBackendResponse {
     /// The responses of which a handler makes an error.
     static let failures: [Self] =
         [

@@ -3,6 +3,8 @@ import ContractTesting
 import Foundation
 
 extension TokenBundle {
+    var secrets: [String] { [accessToken, refreshToken, refreshIntent?.idempotencyKey].compactMap(\.self) }
+
     static func numbered(_ number: Int, session: SessionID = SessionID(), generation: Int = 0) -> TokenBundle {
         TokenBundle(
             accessToken: "contract-access-\(number)", refreshToken: "contract-refresh-\(number)", session: session,
@@ -134,8 +136,4 @@ func expectHidden(
     ]
     let leak = views.first { view in secrets.contains { view.1.contains($0) } }
     if let leak { throw RuleBroken(observed(leak.0)) }
-}
-
-extension TokenBundle {
-    var secrets: [String] { [accessToken, refreshToken, refreshIntent?.idempotencyKey].compactMap(\.self) }
 }

@@ -76,7 +76,14 @@ public struct AuthService: Sendable {
         var isRefreshed = false
         do {
             if case .signedOut(let reason) = try await session.restore() { return .signedOut(reason) }
-            if refreshing { isRefreshed = try await refreshIfPossible() }
+            if refreshing {
+                do {
+                    try await session.refresh()
+                    isRefreshed = true
+                } catch let error as AuthenticationError where error.code == .noRefreshToken {
+                    // The session stays as it is: its access token may be valid.
+                }
+            }
             if case .signedOut(let reason) = session.state { return .signedOut(reason) }
             return .signedIn(try await me())
         } catch let error as CancellationError {
@@ -85,17 +92,6 @@ public struct AuthService: Sendable {
             if case .signedOut(let reason) = session.state { return .signedOut(reason) }
             if isRefreshed, (error as? NetworkError)?.status != nil { return .signedIn(nil) }
             return .undetermined(error)
-        }
-    }
-
-    /// Refreshes the session. One without a refresh token stays as it is: its access token may be valid. Returns
-    /// whether it was refreshed.
-    private func refreshIfPossible() async throws -> Bool {
-        do {
-            try await session.refresh()
-            return true
-        } catch let error as AuthenticationError where error.code == .noRefreshToken {
-            return false
         }
     }
 

@@ -15,7 +15,7 @@ extension OAuth2Client {
     ) async throws -> Value {
         var answered: Set<String> = []
         // The skew that is stored with a session that is bound to a key.
-        if let key, key.prover.knowsClock(of: endpoint, key.thumbprint) { suppose(key.time(at: endpoint)) }
+        if let key, key.prover.knowsClock(of: endpoint, key.thumbprint) { assertion?.suppose(key.time(at: endpoint)) }
         while true {
             let proofTime = key?.time(at: endpoint)
             let times = ["invalid_dpop_proof": proofTime, "invalid_client": signedTime]

@@ -103,16 +103,11 @@ public struct OAuth2Client: Sendable, Hashable {
         }
     }
 
-    /// The thumbprint of the client's key; `nil`: it has none.
-    var keyThumbprint: String? { assertion?.thumbprint }
-
-    private var assertion: OAuth2ClientAssertion? { if case .assertion(let own) = method { own } else { nil } }
+    /// `nil`: the client has no key.
+    var assertion: OAuth2ClientAssertion? { if case .assertion(let own) = method { own } else { nil } }
 
     /// The time in the next assertion. `nil`: the client signs none.
     var signedTime: SignedTime? { assertion?.signedTime }
-
-    /// Takes a time of the server's clock, where none is known.
-    func suppose(_ time: SignedTime?) { assertion?.suppose(time) }
 
     /// Notes the server's clock where a call has failed: a wrong date of an assertion can be the reason, and is where
     /// the refusal shows a new time.

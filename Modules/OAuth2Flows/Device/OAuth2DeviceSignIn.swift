@@ -49,7 +49,7 @@ public struct OAuth2DeviceSignIn: Sendable {
         self.network = network
         self.scope = scope
         self.clock = clock
-        client.suppose(server.clock.shown)
+        client.assertion?.suppose(server.clock.shown)
         #if canImport(CryptoKit) || Crypto
         idTokens = IDTokenValidator(server: server, client: client, network: network)
         #endif

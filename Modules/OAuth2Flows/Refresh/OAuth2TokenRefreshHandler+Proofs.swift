@@ -14,7 +14,7 @@ extension OAuth2TokenRefreshHandler {
     /// The key to which the tokens are bound, with a nonce of the server. `nil`: they are bound to none.
     func key(for request: TokenRefreshRequest) async throws -> DPoPTokenCall? {
         guard let binding = request.binding else { return nil }
-        guard binding.thumbprint != client.keyThumbprint else {
+        guard binding.thumbprint != client.assertion?.thumbprint else {
             // The session's key is deleted when the session ends, and the client would lose its own.
             throw TokenRefreshError(
                 .unavailable, reason: "the client's key is the key of the session (DPoP); give the client another key")

@@ -70,7 +70,7 @@ public struct OAuth2CodeSignIn: Sendable {
         self.client = client
         self.network = network
         self.scope = scope
-        client.suppose(server.clock.shown)
+        client.assertion?.suppose(server.clock.shown)
         idTokens = IDTokenValidator(server: server, client: client, network: network)
     }
 

@@ -55,13 +55,13 @@ public struct FileSessionJournal: SessionJournal {
     }
 
     init(
-        storeName: String, account: String, known: KnownFolders? = nil, writeLimit: Duration = TokenFile.writeLimit,
+        storeName: String, account: String, known: KnownFolders = KnownFolders(),
+        writeLimit: Duration = TokenFile.writeLimit,
         locations: @escaping @Sendable () -> [JournalLocation]
     ) {
         self.storeName = storeName
         file = JournalFile(
-            identity: "\(storeName)\0\(account)", locations: locations,
-            known: known ?? KnownFolders(stateFolder: TokenFolderLocation.state().folder.path), writeLimit: writeLimit)
+            identity: "\(storeName)\0\(account)", locations: locations, known: known, writeLimit: writeLimit)
     }
 
     /// Reads what is written; an empty entry only when that is certain.

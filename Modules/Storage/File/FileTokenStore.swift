@@ -62,7 +62,7 @@ public struct FileTokenStore: SharedTokenStore {
         account: String = "default",
         anchor: URL?,
         access: FolderAccess = .owner,
-        known: KnownFolders? = nil,
+        known: KnownFolders = KnownFolders(),
         writeLimit: Duration = TokenFile.writeLimit,
         clock: any TimeSource = SystemTimeSource()
     ) {
@@ -70,8 +70,7 @@ public struct FileTokenStore: SharedTokenStore {
         tokens = TokenFile(
             folder: TokenFolder(
                 path: folder.path, anchor: (anchor ?? folder.deletingLastPathComponent()).path, access: access,
-                known: known ?? KnownFolders(stateFolder: TokenFolderLocation.state().folder.path)
-            ),
+                known: known),
             name: AccountName.fileName(for: account),
             writeLimit: writeLimit)
         file = folder.appendingPathComponent(tokens.name)

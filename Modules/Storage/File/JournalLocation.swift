@@ -1,12 +1,10 @@
 import Foundation
 
-struct JournalLocation: Sendable {
+/// A folder that may have a journal.
+typealias JournalLocation = TokenFolderLocation
+
+extension JournalLocation {
     static let fileSuffix = ".json"
-
-    let folder: URL
-
-    /// A folder that must exist. If it does not, its disk is not mounted.
-    let anchor: URL
 
     /// The default folders of an application, the preferred one first.
     static func standard(

@@ -27,7 +27,7 @@ struct KnownFolders: Sendable {
     private struct Header: Decodable { let version: Int? }
 
     /// The folder for the state of the user's programs.
-    let stateFolder: String
+    var stateFolder = TokenFolderLocation.state().folder.path
 
     /// Whether a folder on a device outlives a restart of the system.
     var isDurable: @Sendable (_ device: UInt64) -> Bool = { FileSystemKind(device: $0) != .memory }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// The default folder for the tokens of an application.
-struct TokenFolderLocation {
+/// A folder for the tokens of an application, or for their journals.
+struct TokenFolderLocation: Sendable {
     let folder: URL
 
-    /// A folder that must exist. If it does not, the disk with the tokens is not mounted.
+    /// A folder that must exist. If it does not, its disk is not mounted.
     let anchor: URL
 
     /// The default folder on this system.

@@ -18,8 +18,7 @@ struct TokenLocks: Sendable {
     /// A stream of the writes of this process and others, see ``reportWrite()``.
     var changes: AsyncStream<Void> {
         // Every folder on the way may be missing until the first write.
-        let state = TokenFolderLocation.state().folder.path
-        let watched = TokenFolder(path: folder, anchor: "/", access: .owner, known: KnownFolders(stateFolder: state))
+        let watched = TokenFolder(path: folder, anchor: "/", access: .owner, known: KnownFolders())
         return FileChanges.stream(of: changeName, in: watched)
     }
 

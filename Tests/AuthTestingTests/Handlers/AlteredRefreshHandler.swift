@@ -59,6 +59,22 @@ final class TokenEndpoint: Sendable {
     private static func refusal(quoting refreshToken: String) -> Response {
         Response(status: 400, body: "{\"invalid\":\"\(refreshToken)\"}")
     }
+
+    /// Makes of a response what the contract demands.
+    func refreshProperly(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
+        try tokens(in: try await post(request))
+    }
+
+    func tokens(in response: Response) throws -> TokenRefreshResult {
+        if response.status == 400 { throw TokenRefreshError(.rejected, status: 400, serverCode: "invalid_grant") }
+        if response.status == 401, !response.body.hasPrefix("<") { throw TokenRefreshError(.ambiguous, status: 401) }
+        guard response.status == 200, let access = response.access, !access.isEmpty || response.refresh != nil else {
+            let pause = response.retryAfter.map { Duration.seconds($0) }
+            throw TokenRefreshError(
+                .unavailable, reason: "status \(response.status)", retryAfter: pause, status: response.status)
+        }
+        return TokenRefreshResult(accessToken: access, refreshToken: response.refresh, expiresIn: .seconds(900))
+    }
 }
 
 /// A handler that keeps every rule unless a test gives it another `onRefresh`, and the backend of its endpoint.
@@ -87,22 +103,4 @@ struct AlteredRefreshHandler: TokenRefreshHandler, KeyRecordingRefreshBackend, A
     func session(of accessToken: String) -> String? { RotatingTokenServer.login(of: accessToken) }
 
     func receivedKeys() -> [String?] { endpoint.keys.withLock { $0 } }
-}
-
-extension TokenEndpoint {
-    /// Makes of a response what the contract demands.
-    func refreshProperly(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
-        try tokens(in: try await post(request))
-    }
-
-    func tokens(in response: Response) throws -> TokenRefreshResult {
-        if response.status == 400 { throw TokenRefreshError(.rejected, status: 400, serverCode: "invalid_grant") }
-        if response.status == 401, !response.body.hasPrefix("<") { throw TokenRefreshError(.ambiguous, status: 401) }
-        guard response.status == 200, let access = response.access, !access.isEmpty || response.refresh != nil else {
-            let pause = response.retryAfter.map { Duration.seconds($0) }
-            throw TokenRefreshError(
-                .unavailable, reason: "status \(response.status)", retryAfter: pause, status: response.status)
-        }
-        return TokenRefreshResult(accessToken: access, refreshToken: response.refresh, expiresIn: .seconds(900))
-    }
 }
