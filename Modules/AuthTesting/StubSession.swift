@@ -69,9 +69,7 @@ public final class StubSession: AuthSession, TokenProvider {
     /// token, a refresh fails with `noRefreshToken`.
     public init(
         _ state: SessionState = .signedIn(SessionID(rawValue: "stub")), tokens: TokenRefreshResult = .fixture()
-    ) {
-        contents = Locked(Contents(state: state, tokens: tokens))
-    }
+    ) { contents = Locked(Contents(state: state, tokens: tokens)) }
 
     /// The state. A test sets it as an engine would change it: each reader of ``states`` receives the new one.
     public var state: SessionState {

@@ -72,16 +72,12 @@ public final class StubNetworkService: UnauthenticatedNetworkService {
     public func on<Response>(
         _ endpoint: Endpoint<Response>, return value: Response, headers: HTTPHeaders = [:],
         file: StaticString = #filePath, line: UInt = #line
-    ) {
-        on(endpoint, headers: headers, file: file, line: line) { value }
-    }
+    ) { on(endpoint, headers: headers, file: file, line: line) { value } }
 
     /// Adds a stub that throws an error.
     public func on<Response>(
         _ endpoint: Endpoint<Response>, throw error: any Error, file: StaticString = #filePath, line: UInt = #line
-    ) {
-        on(endpoint, file: file, line: line) { throw error }
-    }
+    ) { on(endpoint, file: file, line: line) { throw error } }
 
     /// Adds a stub for each page of a list that `pages(_:)` of `NetworkTransfers` reads.
     public func on<Item>(

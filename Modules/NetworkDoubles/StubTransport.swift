@@ -27,9 +27,7 @@ public final class StubTransport: HTTPTransport {
     /// Creates a transport.
     public convenience init(
         _ stubs: Stub..., file: StaticString = #filePath, line: UInt = #line, onIssue: @escaping StubIssue.Handler
-    ) {
-        self.init(stubs, file: file, line: line, onIssue: onIssue)
-    }
+    ) { self.init(stubs, file: file, line: line, onIssue: onIssue) }
 
     /// Creates a transport.
     public init(

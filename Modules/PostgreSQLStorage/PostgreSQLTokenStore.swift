@@ -114,12 +114,8 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
     /// Waits until no other holder has the account, and takes it.
     ///
     /// Waiters of this store get it in the order of their requests, waiters of several processes in no particular
-    /// order. No connection is in use during the wait. A lease is released when it is deallocated.
+    /// order. No connection is in use during the wait. A lease is renewed until it is released or deallocated.
     ///
-    /// - Parameters:
-    ///   - limit: How long to wait at most.
-    ///   - report: Is called with each holder that is found.
-    /// - Returns: The lease, which is renewed until it is released.
     /// - Throws: `TokenStoreError`: `busy` when the limit passes first; otherwise as ``read()``. `CancellationError`
     ///   when the task is cancelled while it waits.
     public func lease(

@@ -21,9 +21,7 @@ struct ContractMutant<Subject: Alterable>: Sendable, CustomTestStringConvertible
     /// A way that alters one call.
     init<Call: Sendable>(
         _ rule: String, by fault: String, _ call: any WritableKeyPath<Subject, Call> & Sendable, _ altered: Call
-    ) {
-        self.init(rule, by: fault) { $0[keyPath: call] = altered }
-    }
+    ) { self.init(rule, by: fault) { $0[keyPath: call] = altered } }
 
     func make() -> Subject {
         var subject = Subject()

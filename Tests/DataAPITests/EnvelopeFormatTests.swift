@@ -32,9 +32,7 @@ import Testing
 
     @Test(arguments: ["", "{}", #"{"success":true}"#, #"{"success":true,"data":null}"#, "[]"])
     func `an envelope without data is no value`(body: String) {
-        #expect(throws: DecodingError.self) {
-            try EnvelopeFormat().value(Item.self, from: response(body))
-        }
+        #expect(throws: DecodingError.self) { try EnvelopeFormat().value(Item.self, from: response(body)) }
     }
 
     @Test(arguments: [

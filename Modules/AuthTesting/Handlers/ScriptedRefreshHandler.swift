@@ -114,9 +114,7 @@ extension ScriptedRefreshHandler {
         public static func custom(
             _ response:
                 @escaping @Sendable (TokenRefreshRequest, RotatingTokenServer) async throws -> TokenRefreshResult
-        ) -> Response {
-            Response(give: response)
-        }
+        ) -> Response { Response(give: response) }
     }
 
     /// A call. It identifies the refresh token, and shows neither token nor key.

@@ -22,13 +22,9 @@ extension Endpoint where Response == SignedIn {
 extension Endpoint where Response == IssuedTokens {
     /// Exchanges a refresh token for new tokens. Only ``RESTTokenRefreshHandler`` should make this call.
     ///
-    /// A retry policy does not repeat it: a server that rotates refresh tokens treats a second call as theft.
-    ///
-    /// - Parameters:
-    ///   - refreshToken: The refresh token; `nil` for a server that reads it from a header field.
-    ///   - accessToken: The access token that is replaced, for a server that needs both in the body.
-    ///   - dialect: How the server writes the call and its response.
-    /// - Returns: The endpoint.
+    /// A retry policy does not repeat it: a server that rotates refresh tokens treats a second call as theft. The
+    /// refresh token is `nil` for a server that reads it from a header field. The access token that is replaced is for
+    /// a server that needs both in the body.
     public static func refresh(
         _ refreshToken: String?, accessToken: String? = nil, dialect: RESTTokenDialect = .standard
     ) -> Self {

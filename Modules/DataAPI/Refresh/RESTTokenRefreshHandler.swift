@@ -61,10 +61,9 @@ public struct RESTTokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandl
         affectsRevokedSessionOnly = logoutAffectsSessionOnly
     }
 
-    /// Exchanges a refresh token for new tokens. The call is made once.
+    /// Exchanges a refresh token for new tokens. The call is made once. A new refresh token is returned even if the
+    /// access token beside it is empty.
     ///
-    /// - Parameter request: The refresh token, the replaced access token and the idempotency key.
-    /// - Returns: The new tokens. A new refresh token is returned even if the access token beside it is empty.
     /// - Throws: `TokenRefreshError` with the verdict of ``RESTRejection``; its status is `nil` when no whole response
     ///   arrived. `CancellationError`.
     public func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {

@@ -88,9 +88,7 @@ public struct OAuth2Client: Sendable, Hashable {
 
     private func plain<Response>(
         _ parameters: QueryItems, _ make: (RequestBody) -> Endpoint<Response>
-    ) -> Endpoint<Response> {
-        make(.form(parameters)).asTokenCall().format(.json)
-    }
+    ) -> Endpoint<Response> { make(.form(parameters)).asTokenCall().format(.json) }
 
     private func signed(_ assertion: OAuth2ClientAssertion) async throws -> String {
         do {

@@ -50,9 +50,7 @@ public struct LoopbackUserAgent: OAuth2UserAgent {
         }
         let response = Race<Result<URL, any Error>>()
         let tasks = [
-            Task {
-                try await open(try await page.url(redirectingTo: redirectURI))
-            },
+            Task { try await open(try await page.url(redirectingTo: redirectURI)) },
             Task {
                 @Sendable func callback(_ target: String) -> URL? {
                     URL(string: "\(origin)\(target)").flatMap { OAuth2SignInPage.isSame($0, redirectURI) ? $0 : nil }

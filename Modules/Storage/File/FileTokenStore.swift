@@ -46,9 +46,7 @@ public struct FileTokenStore: SharedTokenStore {
     public init(
         folder: URL, account: String = "default", access: FolderAccess = .owner,
         clock: any TimeSource = SystemTimeSource()
-    ) {
-        self.init(folder: folder, account: account, anchor: nil, access: access, clock: clock)
-    }
+    ) { self.init(folder: folder, account: account, anchor: nil, access: access, clock: clock) }
 
     /// Creates a store of an account (any text) in the default folder of an application, such as `articles` or
     /// `org.example.articles`. The folder is not accessed before the first call. The clock limits the wait for a lease.

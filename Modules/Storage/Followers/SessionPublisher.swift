@@ -36,9 +36,7 @@ final class SessionPublisher: Sendable {
     init(
         from store: any SharedTokenStore, to place: any SharedTokenStore, clock: any TimeSource,
         onFailure: (@Sendable (TokenStoreError) -> Void)?
-    ) {
-        (self.store, self.place, self.clock, self.onFailure) = (store, place, clock, onFailure)
-    }
+    ) { (self.store, self.place, self.clock, self.onFailure) = (store, place, clock, onFailure) }
 
     /// Publishes what the store holds, after a publication under way. It returns at once.
     func publish() {

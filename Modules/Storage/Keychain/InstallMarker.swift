@@ -41,11 +41,8 @@ public struct InstallMarker: Sendable {
     /// An empty file, without data protection, that is on the disk before the first tokens are saved.
     ///
     /// Do not exclude it from backups: without it, a restored device that has kept its Keychain would remove the
-    /// session.
-    ///
-    /// - Parameter url: The file, in Application Support or in the container of an app group. Its folder is created if
-    ///   it is missing.
-    /// - Returns: The marker.
+    /// session. The file is in Application Support or in the container of an app group. Its folder is created if it
+    /// is missing.
     public static func file(at url: URL) -> InstallMarker {
         let file = url.standardizedFileURL
         return InstallMarker(isSet: { try exists(file) }, set: { try create(file) })

@@ -27,9 +27,7 @@ public struct KeychainPredecessor: Sendable {
     /// the reader of its data throws, the item is `corrupt`; the error is dropped, because it might quote the data.
     public static func bundle(
         at location: KeychainLocation, readBy reader: @escaping @Sendable (Data) throws -> TokenBundle
-    ) -> KeychainPredecessor {
-        KeychainPredecessor(layout: .item(location, reader))
-    }
+    ) -> KeychainPredecessor { KeychainPredecessor(layout: .item(location, reader)) }
 
     /// Two items, each with one token as UTF-8.
     ///

@@ -97,11 +97,8 @@ public struct KeychainTokenStore: TokenStore {
 
     /// The store for an application and its extensions, which have the item's access group in common (G13).
     ///
-    /// - Parameters:
-    ///   - lockFile: A file in the container of their app group. It is created if it is missing, stays empty, and must
-    ///     not be removed. Each account needs a separate file.
-    ///   - clock: The clocks that limit the wait for a lease.
-    /// - Returns: The same store, shared.
+    /// The lock file is in the container of their app group. It is created if it is missing, stays empty, and must not
+    /// be removed. Each account needs a separate file. The clock limits the wait for a lease.
     public func shared(lockFile: URL, clock: any TimeSource = SystemTimeSource()) -> SharedKeychainTokenStore {
         shared(lockFile: lockFile, clock: clock, signal: Self.signal(for: location))
     }

@@ -72,9 +72,7 @@ struct ProperTokenStore: SharedTokenStore {
 
     func lease(
         waitingAtMost limit: Duration, whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
-    ) async throws -> any TokenStoreLease {
-        try await storage.lease(waitingAtMost: limit)
-    }
+    ) async throws -> any TokenStoreLease { try await storage.lease(waitingAtMost: limit) }
 
     func corrupt() { isCorrupt.withLock { $0 = true } }
 
