@@ -6,24 +6,15 @@ public import Foundation
 /// for one URL, and passes every response on: it may bring the nonce for the next proof. It is a class, because it
 /// keeps the nonces.
 public protocol RequestProof: AnyObject, Sendable {
-    /// Makes the proof of one request.
+    /// Makes the proof of one request: header fields by name, which are used once. The token that it carries has a
+    /// ``SessionToken/binding``, and may be sent to the URL.
     ///
-    /// - Parameters:
-    ///   - method: The method of the request.
-    ///   - url: Its URL, to which the token may be sent.
-    ///   - token: The token that it carries. It has a ``SessionToken/binding``.
-    /// - Returns: The header fields, by name. They are used once.
     /// - Throws: ``TokenStoreError`` when the key cannot be used now; ``SigningKeyError`` when it no longer exists: the
     ///   session's refresh then ends the session; `CancellationError`.
     func fields(method: String, url: URL, token: SessionToken) async throws -> [String: String]
 
-    /// Notes a response to a request with a proof.
-    ///
-    /// - Parameters:
-    ///   - nonce: Its field `DPoP-Nonce`, in a success as well as in a challenge. `nil`: it has none.
-    ///   - serverDate: Its field `Date`.
-    ///   - url: The URL of the request.
-    ///   - token: The token that the request carried.
+    /// Notes a response to a request with a proof: its field `DPoP-Nonce`, in a success as well as in a challenge, and
+    /// its field `Date`. `nil`: it has none.
     func received(nonce: String?, serverDate: Date?, from url: URL, for token: SessionToken)
 }
 

@@ -41,8 +41,6 @@ public protocol TokenProvider: Sendable {
     ///
     /// It corrects the stored expiry of a restored session on a device whose clock is wrong (G19). The default does
     /// nothing, for providers that use no expiry.
-    ///
-    /// - Parameter date: The instant of the response on the server's clock.
     func noteServerDate(_ date: Date)
 }
 

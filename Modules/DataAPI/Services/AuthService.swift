@@ -66,11 +66,8 @@ public struct AuthService: Sendable {
     /// result.
     ///
     /// It ends within the deadlines of the refresh and of the request, and never shows the login screen because a
-    /// server or a store cannot be reached.
+    /// server or a store cannot be reached. Without `refreshing`, the tokens are refreshed only if they must be.
     ///
-    /// - Parameter refreshing: Whether the tokens are refreshed even if they have not expired. With `false`, they are
-    ///   refreshed only if they must be.
-    /// - Returns: The screen to show.
     /// - Throws: `CancellationError`.
     public func autoLogin(refreshing: Bool = true) async throws -> AutoLogin {
         var isRefreshed = false
