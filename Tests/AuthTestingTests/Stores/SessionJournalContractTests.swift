@@ -69,36 +69,28 @@ private enum JournalMutants {
                 try await journal.base.update { _ in change(.success(SessionJournalEntry())) }
             }
         },
-        Mutant("concurrent updates of several journals lose nothing", by: "an update in two steps") {
-            $0.onUpdate = { journal, change in
-                let new = change(.success(try await journal.base.read()))
-                for _ in 1...5 { await Task.yield() }
-                return try await journal.base.update { _ in new }
-            }
+        Mutant("concurrent updates of several journals lose nothing", by: "an update in two steps", \.onUpdate) {
+            let new = $1(.success(try await $0.base.read()))
+            for _ in 1...5 { await Task.yield() }
+            return try await $0.base.update { _ in new }
         },
-        Mutant("an update whose task is cancelled leaves the old entry or the new one", by: "a removal first") {
-            $0.onUpdate = { journal, change in
-                let new = change(.success(try await journal.base.read()))
-                // The second update of a rule waits until it is cancelled.
-                while !journal.base.entry.isEmpty, !Task.isCancelled { await Task.yield() }
-                try await journal.base.update { _ in SessionJournalEntry() }
-                try Task.checkCancellation()
-                return try await journal.base.update { _ in new }
-            }
+        Mutant("an update whose task is cancelled leaves the old entry or the new one", by: "a removal", \.onUpdate) {
+            let new = $1(.success(try await $0.base.read()))
+            // The second update of a rule waits until it is cancelled.
+            while !$0.base.entry.isEmpty, !Task.isCancelled { await Task.yield() }
+            try await $0.base.update { _ in SessionJournalEntry() }
+            try Task.checkCancellation()
+            return try await $0.base.update { _ in new }
         },
-        Mutant("what a second journal over the same storage writes is read, and reported", by: "a copy") {
-            $0.onReopen = { journal in
-                var copy = journal
-                copy.base = MemorySessionJournal(holding: journal.base.entry)
-                return copy
-            }
+        Mutant("what a second journal over the same storage writes is read, and reported", by: "a copy", \.onReopen) {
+            var copy = $0
+            copy.base = MemorySessionJournal(holding: $0.base.entry)
+            return copy
         },
-        Mutant("a damaged entry makes a read throw `corrupt`, until an update replaces it", by: "emptiness") {
-            $0.onRead = { journal in
-                do { return try await journal.base.read() } catch let error as TokenStoreError {
-                    if error.code == .corrupt { return SessionJournalEntry() }
-                    throw error
-                }
+        Mutant("a damaged entry makes a read throw `corrupt`, until an update replaces it", by: "emptiness", \.onRead) {
+            do { return try await $0.base.read() } catch let error as TokenStoreError {
+                if error.code == .corrupt { return SessionJournalEntry() }
+                throw error
             }
         },
         Mutant("G14: an unavailable journal throws, and loses nothing", by: "`try?` in update", \.onUpdate) {

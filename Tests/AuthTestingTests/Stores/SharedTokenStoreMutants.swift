@@ -10,25 +10,21 @@ enum SharedTokenStoreMutants {
     static let all = leases + updates + endings
 
     private static let leases: [Mutant] = [
-        Mutant("a free lease is taken immediately, with a limit of zero too", by: "a limit read before the lock") {
-            $0.onLease = { store, limit in
-                guard limit > .zero else { throw TokenStoreError(.busy, reason: "no time left") }
-                return try await store.leaseProperly(limit)
-            }
+        Mutant("a free lease is taken immediately, with a limit of zero too", by: "a limit read first", \.onLease) {
+            guard $1 > .zero else { throw TokenStoreError(.busy, reason: "no time left") }
+            return try await $0.leaseProperly($1)
         },
-        Mutant("a store whose lease is held can be read and written without a lease", by: "a save that takes it") {
-            $0.onSave = { store, bundle in
-                let lease = try await store.storage.lease(waitingAtMost: .zero)
-                try await store.proper.save(bundle)
-                await lease.release()
-            }
+        Mutant("a store whose lease is held can be read and written without a lease", by: "a save with it", \.onSave) {
+            let lease = try await $0.storage.lease(waitingAtMost: .zero)
+            try await $0.proper.save($1)
+            await lease.release()
         },
         Mutant("G13: a lease has one holder at a time; a waiter gets `busy` after its limit", by: "an open lease") {
             $0.onLease = { _, _ in AlteredLease(base: OpenLease()) }
         },
         Mutant("read, change and save under a lease loses no change of another holder", by: "an open lease") {
             $0.onLease = { _, _ in AlteredLease(base: OpenLease()) }
-            $0.onSave = { store, bundle in await store.storage.save(bundle) }
+            $0.onSave = { await $0.storage.save($1) }
         },
         Mutant("a second release of a lease does not release the next holder's", by: "a lock without an owner") {
             let current = Locked<(any TokenStoreLease)?>(nil)
@@ -72,10 +68,9 @@ enum SharedTokenStoreMutants {
                 }
             }
         },
-        Mutant("a cancelled waiter throws CancellationError and does not get the lease", by: "ignoring cancellation") {
-            $0.onLease = { store, limit in
-                try await Task { try await store.leaseProperly(min(limit, .milliseconds(200))) }.value
-            }
+        Mutant("a cancelled waiter throws CancellationError and does not get the lease", by: "ignoring it", \.onLease) {
+            store, limit in
+            try await Task { try await store.leaseProperly(min(limit, .milliseconds(200))) }.value
         },
         lease("G17: no error of a store with a held lease shows a token, nor does the lease", by: "a description") {
             $0.shown = "a lease of contract-access-1"
@@ -83,18 +78,16 @@ enum SharedTokenStoreMutants {
     ]
 
     private static let updates: [Mutant] = [
-        Mutant("G13: a saved bundle does not replace a later one of its session", by: "the last save wins") { store in
-            store.onSave = { store, bundle in await store.storage.save(bundle) }
+        Mutant("G13: a saved bundle does not replace a later one of its session", by: "the last save wins", \.onSave) {
+            await $0.storage.save($1)
         },
         update("an update is called with the content, and stores what it returns", by: "reading nothing") { _, change in
             change(.success(.empty))
         },
-        Mutant("concurrent updates of two views lose none of each other's changes", by: "an update in two steps") {
-            $0.onUpdate = { store, change in
-                let new = change(.success(try await store.proper.read()))
-                for _ in 1...5 { await Task.yield() }
-                try await store.proper.update { _ in new }
-            }
+        Mutant("concurrent updates of two views lose none of each other's changes", by: "two steps", \.onUpdate) {
+            let new = $1(.success(try await $0.proper.read()))
+            for _ in 1...5 { await Task.yield() }
+            try await $0.proper.update { _ in new }
         },
         Mutant("an update does not wait for the lease", by: "an update under the lease", \.onUpdate) { store, change in
             let lease = try await store.storage.lease(waitingAtMost: .seconds(3_600))
@@ -106,10 +99,8 @@ enum SharedTokenStoreMutants {
         },
         Mutant(
             "content that is not a session makes a read throw `corrupt`, until it is replaced",
-            by: "reading it as empty"
-        ) { store in
-            store.onRead = { store in (try? await store.proper.read()) ?? .empty }
-        },
+            by: "reading it as empty", \.onRead
+        ) { (try? await $0.proper.read()) ?? .empty },
         update("an update is called with a failure for corrupt content, and replaces it", by: "empty instead") {
             found, change in
             if case .failure = found { change(.success(.empty)) } else { change(found) }
@@ -128,8 +119,8 @@ enum SharedTokenStoreMutants {
             }
             return Data(saved.joined().utf8)
         },
-        Mutant("G9: a late save of an ended session is refused, and the ending stays", by: "the last save wins") {
-            $0.onSave = { store, bundle in await store.storage.save(bundle) }
+        Mutant("G9: a late save of an ended session is refused, and the ending stays", by: "the last save", \.onSave) {
+            await $0.storage.save($1)
         },
         Mutant("the next sign-in replaces an ended session", by: "an ending that cannot be replaced", \.onSave) {
             if case .tombstone = $0.storage.content { throw TokenStoreError(.superseded, reason: "ended") }
