@@ -104,23 +104,16 @@ public struct RESTRejection: Sendable, Hashable {
             asksToWait: error.asksToWait)
         // A success without an envelope refuses only by a rule.
         let isRefusal = error.isRefusalOfTheCall
+        let listed = RefreshRefusalRule(refreshTokenCodes, at: RefreshRefusalRule.everyPlace, statuses)
+        let unrelated = unrelatedCodes.union(TokenCallRefusal.clientCodes).filter { !$0.isOne(of: refreshTokenCodes) }
         let known = answer?.verdict(
-            by: isRefusal ? allRules : rules, neverEnding: unrelated, withoutQuoting: secrets)
+            by: isRefusal ? rules + [listed] : rules, neverEnding: unrelated, withoutQuoting: secrets)
         let unlisted = isRefusal ? unlistedVerdict(on: refusal) : .unavailable
         let (code, serverCode, stepUp) = known ?? (unlisted, nil, nil)
         return TokenRefreshError(
             code, error, statusMeansExpired: expiredStatuses.contains(status),
             serverCode: serverCode ?? refusal.codes.first?.asIdentifier(withoutQuoting: secrets), stepUp: stepUp,
             hint: hint(code, refusal))
-    }
-
-    /// The rules, and the listed codes as one.
-    private var allRules: [RefreshRefusalRule] {
-        rules + [RefreshRefusalRule(refreshTokenCodes, at: RefreshRefusalRule.everyPlace, statuses)]
-    }
-
-    private var unrelated: Set<String> {
-        unrelatedCodes.union(TokenCallRefusal.clientCodes).filter { !$0.isOne(of: refreshTokenCodes) }
     }
 
     /// The verdict on a response whose code is not listed.
@@ -191,10 +184,8 @@ extension RESTRejection {
     /// For a server without envelopes, whose error objects have a member `error`. Frameworks and gateways send such
     /// objects too, so only a listed code rejects at once.
     public static var errorObjects: RESTRejection {
-        var rules = RESTRejection()
+        var rules = codes(RESTRejection().refreshTokenCodes)
         rules.envelopeMembers = ["error"]
-        rules.rejectedEnvelopeStatuses = []
-        rules.ambiguousEnvelopeStatuses.insert(401)
         return rules
     }
 }

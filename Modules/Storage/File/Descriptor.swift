@@ -35,7 +35,7 @@ struct Descriptor: ~Copyable {
         while filled < limit {
             let count = try uninterrupted {
                 data[filled...].withUnsafeMutableBytes { bytes in
-                    bytes.baseAddress.map { systemRead(number, $0, bytes.count) } ?? 0
+                    bytes.baseAddress.map { Foundation.read(number, $0, bytes.count) } ?? 0
                 }
             }
             if count == 0 { break }
@@ -67,11 +67,6 @@ struct Descriptor: ~Copyable {
         try uninterrupted { fstat(number, &status) }
         return status
     }
-}
-
-/// `read(2)`, which a method of the same name hides.
-private func systemRead(_ number: Int32, _ bytes: UnsafeMutableRawPointer, _ count: Int) -> Int {
-    read(number, bytes, count)
 }
 
 /// `open(2)` without a mode, for files that exist.

@@ -84,7 +84,8 @@ final class JournalFile: Sendable {
         for place in places {
             do throws(TokenStoreError) {
                 guard let folder = try place.open(isModeChecked: false), let key = try key(of: folder) else { continue }
-                if try has(key, folder) { return keep(place) }
+                let journal = try folder.read(key.fileName(of: identity), atMost: Self.sizeLimit)
+                if journal != .nothing { return keep(place) }
             } catch {
                 failure = failure ?? error
             }
@@ -187,10 +188,6 @@ final class JournalFile: Sendable {
         }
         if case .bytes(let content) = found, let key = JournalKey(content) { return key }
         throw .damaged(folder.path(of: JournalKey.name), remedy: "rm -r \(folder.path.quotedForShell)")
-    }
-
-    private func has(_ key: JournalKey, _ folder: borrowing PrivateFolder) throws(TokenStoreError) -> Bool {
-        try folder.read(key.fileName(of: identity), atMost: Self.sizeLimit) != .nothing
     }
 }
 
