@@ -45,10 +45,8 @@ public struct OAuth2ClientCredentials: TokenRefreshHandler {
     /// - Throws: `TokenRefreshError` with code `unavailable`; its status is `nil` when no whole response arrived.
     ///   `CancellationError`.
     public func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
-        var grant: QueryItems = ["grant_type": "client_credentials"]
-        grant.append("scope", scope)
         var call = call
-        call.grant = grant
+        call.grant = ["grant_type": "client_credentials", "scope": scope]
         call.target = target
         do {
             var tokens = try await call.refresh(request)

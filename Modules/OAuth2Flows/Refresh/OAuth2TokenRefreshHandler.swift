@@ -175,12 +175,10 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
     /// - Throws: `NetworkError`; ``OAuth2SignInError`` when the client's key cannot be used now; `CancellationError`.
     public func revoke(_ tokens: TokenBundle) async throws {
         guard let revocationEndpoint else { return }
-        let parameters: QueryItems =
-            if let refreshToken = tokens.refreshToken {
-                ["token": refreshToken, "token_type_hint": "refresh_token"]
-            } else {
-                ["token": tokens.accessToken, "token_type_hint": "access_token"]
-            }
+        let parameters: QueryItems = [
+            "token": tokens.refreshToken ?? tokens.accessToken,
+            "token_type_hint": tokens.refreshToken == nil ? "access_token" : "refresh_token",
+        ]
         do {
             // RFC 7009 §2.2: the status says it, and the body does not count.
             _ = try await client.send(parameters, to: revocationEndpoint, over: network) {

@@ -8,7 +8,7 @@ final class LoopbackSocket: Sendable {
     /// had one of the two of `localhost` could receive the code.
     static let addresses = ["127.0.0.1": ["127.0.0.1"], "[::1]": ["::1"], "localhost": ["127.0.0.1", "::1"]]
 
-    private let isOpen = Locked(true)
+    private let open: Locked<Int32?>
     let descriptor: Int32
     let port: UInt16
 
@@ -48,17 +48,12 @@ final class LoopbackSocket: Sendable {
             throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO)
         }
         self.descriptor = descriptor
+        open = Locked(descriptor)
         self.port = UInt16(bigEndian: bound.sin6_port)
     }
 
     /// Stops listening: the port can be used again at once.
-    func stop() {
-        let wasOpen = isOpen.withLock { isOpen in
-            defer { isOpen = false }
-            return isOpen
-        }
-        if wasOpen { close(descriptor) }
-    }
+    func stop() { if let descriptor = open.withLock({ $0.take() }) { close(descriptor) } }
 
     deinit { stop() }
 

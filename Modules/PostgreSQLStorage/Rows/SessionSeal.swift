@@ -78,9 +78,7 @@ struct SessionSeal: Sendable {
     private func openTombstone(_ data: Data) throws(TokenStoreError) -> Result<StoredSession, TokenStoreError> {
         do throws(TokenStoreError) {
             let session = try TokenEnvelope.decode(data)
-            guard case .tombstone = session else {
-                return .failure(TokenStoreError(.corrupt, reason: "the row has no tombstone"))
-            }
+            guard case .tombstone = session else { throw TokenStoreError(.corrupt, reason: "the row has no tombstone") }
             return .success(session)
         } catch {
             guard error.code == .corrupt else { throw error }
@@ -92,11 +90,7 @@ struct SessionSeal: Sendable {
     private func attempt(_ work: @escaping @Sendable () async throws -> Data) async throws -> Data? {
         do {
             if let data = try await clock.withDeadline(clock.uptime + limit, work) { return data }
-        } catch let error as TokenStoreError {
-            throw error
-        } catch let error as CancellationError {
-            throw error
-        } catch {
+        } catch  where !(error is TokenStoreError || error is CancellationError) {
             return nil
         }
         throw TokenStoreError(.unavailable, reason: "the token cipher took longer than \(limit.inWords)")
