@@ -71,9 +71,7 @@ public struct IssuedTokens: Sendable, Hashable, Decodable {
         expiry = object.decodeExpiryIfPresent(forKey: key(.expiresAt, or: .expires_at))
         self = reading(.automatic)
     }
-}
 
-extension IssuedTokens {
     /// The same tokens with the instant of expiry read as a server writes it. One that cannot be placed is reported by
     /// the session, unless there is a lifetime.
     func reading(_ dates: TokenDates) -> IssuedTokens {
