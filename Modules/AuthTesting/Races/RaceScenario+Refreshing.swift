@@ -9,8 +9,7 @@ extension RaceScenario {
 
     /// An actor that awaits without storing its task is re-entered by every caller.
     package static let singleFlight = RaceScenario("G1", "1,000 refusals at once cause one refresh") { trial in
-        let old = try await trial.signIn()
-        let (callers, gate) = try await trial.holdRefresh(of: old, times: 1_000)
+        let (callers, gate) = try await trial.holdRefresh(of: trial.signIn(), times: 1_000)
         gate.open()
         try await trial.expectOneCall(for: callers, toGet: RaceTrial.refreshed)
     }
@@ -50,8 +49,7 @@ extension RaceScenario {
     /// A refresh without a response must not hang the app, and a late response holds the only valid refresh token.
     package static let hungRefresh = RaceScenario("G8", "a hung refresh fails its waiters; its late response is kept") {
         trial in
-        let old = try await trial.signIn()
-        let (callers, gate) = try await trial.holdRefresh(of: old) { .rotateThenHold(at: $0) }
+        let (callers, gate) = try await trial.holdRefresh(of: trial.signIn()) { .rotateThenHold(at: $0) }
         // On a busy machine a caller may come late, and wait from then on. The call itself has not lasted two minutes.
         for seconds in [60, 50] where trial.returned < callers.count {
             trial.scene.clock.advance(by: .seconds(seconds))

@@ -29,8 +29,7 @@ extension RaceScenario {
 
     /// Tokens of a signed-out user return.
     package static let logoutMeanwhile = RaceScenario("G9", "a logout during a refresh is final") { trial in
-        let old = try await trial.signIn()
-        let (callers, gate) = try await trial.holdRefresh(of: old)
+        let (callers, gate) = try await trial.holdRefresh(of: trial.signIn())
         trial.at("signing out during the refresh")
         try await trial.subject().signOut()
         gate.open()
@@ -46,8 +45,7 @@ extension RaceScenario {
     /// The first user's refresh overwrites the second user's session.
     package static let loginMeanwhile = RaceScenario("G9", "the result of a refresh does not overwrite a later login") {
         trial in
-        let old = try await trial.signIn("ada")
-        let (callers, gate) = try await trial.holdRefresh(of: old)
+        let (callers, gate) = try await trial.holdRefresh(of: trial.signIn("ada"))
         let new = try await trial.signIn("bob")
         gate.open()
         try await trial.expectFailure(of: callers, because: "although another user had signed in")
@@ -62,8 +60,7 @@ extension RaceScenario {
     package static let rejectionOfEarlierSession = RaceScenario(
         "G9", "a rejection of one session does not end the next"
     ) { trial in
-        let old = try await trial.signIn("ada")
-        let (callers, gate) = try await trial.holdRefresh(of: old) {
+        let (callers, gate) = try await trial.holdRefresh(of: trial.signIn("ada")) {
             .held(at: $0, then: .failure(TokenRefreshError.rejected))
         }
         let new = try await trial.signIn("bob")
