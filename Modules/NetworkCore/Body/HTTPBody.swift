@@ -40,9 +40,7 @@ public struct HTTPBody: Sendable {
     public static let none = HTTPBody(.none, length: 0)
 
     /// Creates a body of bytes in memory.
-    public init(_ data: Data) {
-        self.init(.data(data), length: Int64(data.count))
-    }
+    public init(_ data: Data) { self.init(.data(data), length: Int64(data.count)) }
 
     /// Creates a body of a file, which is read in pieces of 64 KB. The file is regular, or a symbolic link to such a
     /// file. A change of its size while it is read is an error.
@@ -114,15 +112,15 @@ public struct HTTPBody: Sendable {
         return body
     }
 
-    /// The same pieces for one reader, with other errors.
-    func mapErrors(_ change: @escaping @Sendable (any Error) throws -> any Error) -> HTTPBody {
+    /// The same pieces for one reader. A closure is called with each, with `nil` at the end, and with an error, in place
+    /// of which it may throw another one.
+    package func observed(by observe: @escaping @Sendable (Result<Data?, any Error>) throws -> Void) -> HTTPBody {
         let next = SequenceReader(self).next
-        return HTTPBody {
-            do {
-                return try await next()
-            } catch {
-                throw try change(error)
-            }
+        return HTTPBody(length: length) {
+            let result: Result<Data?, any Error>
+            do { result = .success(try await next()) } catch { result = .failure(error) }
+            try observe(result)
+            return try result.get()
         }
     }
 
@@ -222,6 +220,16 @@ extension HTTPBody: AsyncSequence {
             }
         }
     }
+}
+
+/// Reads a sequence of any kind, one call at a time.
+private final class SequenceReader<Pieces: AsyncSequence>: @unchecked Sendable  // one iterator, not `Sendable`, uses it
+where Pieces.Element == Data {
+    private var iterator: Pieces.AsyncIterator
+
+    init(_ pieces: Pieces) { iterator = pieces.makeAsyncIterator() }
+
+    @Sendable func next() async throws -> Data? { try await iterator.next() }
 }
 
 extension HTTPBody: RedactedDescription {

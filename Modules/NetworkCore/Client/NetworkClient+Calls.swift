@@ -18,8 +18,7 @@ extension NetworkClient {
         of endpoint: Endpoint<Response>, _ options: RequestOptions, _ rules: CallAuthentication.Rules?
     ) async throws -> Response {
         try await run(endpoint, options, rules, purpose: .call) { response, call in
-            let limit = configuration.maximumResponseSize
-            let body = try await collect(response, of: call, limit: limit)
+            let body = try await collect(response, of: call, limit: configuration.maximumResponseSize)
             call.accepted = (response.head.status, body.count)
             return try read(HTTPResponse(head: response.head, body: body), by: endpoint.reading, of: call)
         }
@@ -33,16 +32,15 @@ extension NetworkClient {
             let head = response.head
             call.accepted = (head.status, 0)
             var response = response
-            response.body = response.body.mapErrors { [call] error in
-                guard let error = error as? HTTPTransportError else { return error }
+            response.body = response.body.observed { [call] result in
+                guard case .failure(let error as HTTPTransportError) = result else { return }
                 try Task.checkCancellation()
-                return try call.failure(NetworkError(error, reading: head))
+                throw try call.failure(NetworkError(error, reading: head))
             }
             return response
         }
     }
 
-    /// Performs a call.
     private func run<Response, Value: Sendable>(
         _ endpoint: Endpoint<Response>,
         _ options: RequestOptions,
@@ -182,7 +180,5 @@ extension NetworkClient {
                 tags: call.options.tags, timings: call.phases?.timings))
     }
 
-    private func notify(_ event: NetworkEvent) {
-        for observer in observers { observer.receive(event) }
-    }
+    private func notify(_ event: NetworkEvent) { for observer in observers { observer.receive(event) } }
 }
