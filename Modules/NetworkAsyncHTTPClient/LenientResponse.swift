@@ -10,9 +10,7 @@ import NetworkCore
 /// errors.
 struct LenientResponse {
     /// What is read next. Of a chunk, so many bytes, and the end of their line.
-    private enum Part {
-        case head, chunkSize, chunk(Int), trailers, rest
-    }
+    private enum Part { case head, chunkSize, chunk(Int), trailers, rest }
 
     /// The most bytes of a head, as the decoder has it for any response.
     static let longestHead = 2 * 1_024 * 1_024

@@ -32,12 +32,11 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
         /// A request was begun. Heads with a status of 1xx may come, and one other.
         case awaited
         case body(Body)
-        /// `held`: its end, where that is not passed on yet.
-        case ended(held: End?)
-        /// What arrived is no response. Nothing more of the connection is read.
-        case refused
-        /// A stream has ended before its request was sent.
-        case over
+        /// `held`: its end, where that is held back until its request was sent, or else until its connection has closed.
+        case ended(held: HTTPClientResponsePart?, followsRequest: Bool = false)
+        /// Nothing more of the connection is read. What arrived is no response, or a stream is over: the response has
+        /// ended before its request was sent.
+        case closed(isOver: Bool)
     }
 
     private struct Body {
@@ -50,12 +49,6 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
         var length: Int64 = 0
         /// The last part in an incomplete read. It becomes one part with the byte that follows.
         var held: ByteBuffer?
-    }
-
-    /// The end of a response that is held back: until the request was sent, or else until its connection has closed.
-    private struct End {
-        let part: HTTPClientResponsePart
-        let followsRequest: Bool
     }
 
     private let log: ResponseLog
@@ -74,9 +67,7 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     var isReadIncomplete = false
     private var context: ChannelHandlerContext?
 
-    init(_ log: ResponseLog, isStream: Bool) {
-        (self.log, self.isStream) = (log, isStream)
-    }
+    init(_ log: ResponseLog, isStream: Bool) { (self.log, self.isStream) = (log, isStream) }
 
     /// Whether the head of a response is to come.
     var isHeadAwaited: Bool { if case .awaited = response { true } else { false } }
@@ -89,15 +80,11 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     /// How many bytes of the body are to come. `nil`: not known.
     var bytesToCome: Int? { body?.bytesToCome }
 
-    /// Whether nothing more of the connection is read.
-    private var isClosed: Bool {
-        switch response {
-        case .refused, .over: true
-        case .awaited, .body, .ended: false
-        }
-    }
+    private var isRequestSent: Bool { if case .sent = request { true } else { false } }
 
-    private var isOver: Bool { if case .over = response { true } else { false } }
+    private var isClosed: Bool { if case .closed = response { true } else { false } }
+
+    private var isOver: Bool { if case .closed(isOver: true) = response { true } else { false } }
 
     private var hasResponded: Bool { entryNumber != nil }
 
@@ -114,7 +101,7 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
         case (.head(var head), _):
             hasReceived = false
             isHead = head.method == .HEAD
-            if case .refused = response {} else { response = .awaited }
+            if !isClosed { response = .awaited }
             let number = log.requests.takeMark(from: &head.headers)
             request = .sending(note: number, permit: nil)
             guard let number else { break }
@@ -130,7 +117,7 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
         case (.end, .sending(let note, _)):
             request = .sent
             // Not in this call: AsyncHTTPClient may begin another request.
-            if case .ended(let held?) = response, held.followsRequest {
+            if case .ended(_?, followsRequest: true) = response {
                 context.eventLoop.assumeIsolated().execute { self.passOnEnd() }
             }
             if let note, let trailers = log.requests[note]?.trailers { data = wrapOutboundOut(.end(trailers)) }
@@ -143,7 +130,7 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     /// call: AsyncHTTPClient is at its own state.
     private func refuseToSend(_ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
         request = .refused
-        response = .refused
+        response = .closed(isOver: false)
         promise?.fail(HTTPTransportError.notStarted)
         context.eventLoop.assumeIsolated().execute {
             guard let context = self.context else { return }
@@ -192,20 +179,15 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     }
 
     private func receive(_ buffer: ByteBuffer, of body: Body, _ context: ChannelHandlerContext) {
-        var (body, part) = (body, body.held ?? buffer)
+        var body = body
         body.bytesToCome? &-= buffer.readableBytes
         body.length += Int64(buffer.readableBytes)
-        let isFirst = body.held == nil
-        if isReadIncomplete {
-            body.held = buffer
-            response = .body(body)
-            if isFirst { return }
-        } else {
-            body.held = nil
-            response = .body(body)
-            if !isFirst { part.writeImmutableBuffer(buffer) }
-        }
-        context.fireChannelRead(wrapInboundOut(.body(part)))
+        let held = body.held
+        body.held = isReadIncomplete ? buffer : nil
+        response = .body(body)
+        var part = held ?? buffer
+        if held != nil, !isReadIncomplete { part.writeImmutableBuffer(buffer) }
+        if held != nil || !isReadIncomplete { context.fireChannelRead(wrapInboundOut(.body(part))) }
     }
 
     /// Passes on what is held back until a read is complete.
@@ -220,14 +202,12 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
         endRead()
         guard let body else { return }
         body.entry.receive(.init(length: body.entry.isEncoded ? nil : body.length, trailers: trailers))
-        var isRequestSent = false
-        if case .sent = request { isRequestSent = true }
         // AsyncHTTPClient waits for the rest of the request. It must not have seen the end by then: it ends the process
         // when the connection closes after the last byte was sent and before its event loop has heard of that.
         let followsRequest = !isReadIncomplete && !isRequestSent && !isStream && !body.isRefusal
         let end = HTTPClientResponsePart.end(trailers)
         if isReadIncomplete || followsRequest {
-            response = .ended(held: End(part: end, followsRequest: followsRequest))
+            response = .ended(held: end, followsRequest: followsRequest)
         } else {
             response = .ended(held: nil)
             context.fireChannelRead(wrapInboundOut(end))
@@ -236,9 +216,9 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     }
 
     private func passOnEnd() {
-        guard case .ended(let held?) = response else { return }
+        guard case .ended(let held?, _) = response else { return }
         response = .ended(held: nil)
-        context?.fireChannelRead(wrapInboundOut(held.part))
+        context?.fireChannelRead(wrapInboundOut(held))
     }
 
     /// Adds what decodes bodies, on a connection whose server compresses: elsewhere each part of each response would
@@ -258,12 +238,12 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     private func endEarly(_ body: Body, _ context: ChannelHandlerContext) {
         if isStream || body.isRefusal { body.entry.endEarly() }
         guard isStream else { return }
-        response = .over
+        response = .closed(isOver: true)
         context.close(promise: nil)
     }
 
     private func refuse(_ context: ChannelHandlerContext, because reason: String = HTTPTransportError.noStatus) {
-        response = .refused
+        response = .closed(isOver: false)
         context.fireErrorCaught(HTTPTransportError(.invalidResponse, reason: reason))
         context.close(promise: nil)
     }
@@ -279,7 +259,7 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
         endRead()
         if HTTPTransportError.isClosedConnection(error), reportClosedConnection(context) { return }
         // What follows a response that has ended is no error of that response.
-        if case .ended(.some) = response { return }
+        if case .ended(_?, _) = response { return }
         context.fireErrorCaught(error)
     }
 
