@@ -42,9 +42,7 @@ struct CacheControl: Equatable {
     func has(_ name: String) -> Bool { directives[name] != nil }
 
     /// A time in seconds. `nil`: the directive is absent. An invalid time is 0.
-    func seconds(_ name: String) -> TimeInterval? {
-        directives[name].map { TimeInterval(Self.time($0)) }
-    }
+    func seconds(_ name: String) -> TimeInterval? { directives[name].map { TimeInterval(Self.time($0)) } }
 
     /// Whether a directive without a time is there, as `max-stale`, which then means any time.
     func isWithoutValue(_ name: String) -> Bool {

@@ -49,9 +49,7 @@ struct CachedResponse: Sendable {
     /// When the response arrived, on the uptime of this process's clock. `nil`: it was read from a disk.
     var receivedUptime: Duration?
 
-    var headers: HTTPHeaders {
-        HTTPHeaders(record.fields.lazy.filter { $0.count == 2 }.map { ($0[0], $0[1]) })
-    }
+    var headers: HTTPHeaders { HTTPHeaders(record.fields.lazy.filter { $0.count == 2 }.map { ($0[0], $0[1]) }) }
 
     /// The head, as of a response to a URL.
     func head(_ url: URL) -> HTTPResponseHead {

@@ -87,14 +87,10 @@ public final class ResponseCache: Sendable {
     }
 
     /// Deletes the responses of all sessions. Those to requests without a token stay. What is under way is not stored.
-    public func deleteResponsesOfSessions() {
-        remove(refusesUnderWay: true) { $0.session != nil }
-    }
+    public func deleteResponsesOfSessions() { remove(refusesUnderWay: true) { $0.session != nil } }
 
     /// Deletes everything.
-    public func deleteAll() {
-        remove(refusesUnderWay: true) { _ in true }
-    }
+    public func deleteAll() { remove(refusesUnderWay: true) { _ in true } }
 
     /// Deletes the responses of sessions that have ended, until the task is cancelled or the session object is
     /// released.

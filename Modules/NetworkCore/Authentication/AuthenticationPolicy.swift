@@ -27,9 +27,7 @@ public struct AuthenticationPolicy: Sendable {
     public var invalidTokenCodes = defaultInvalidTokenCodes
 
     /// Creates a policy for tokens that the origin of the base URL may receive, and that a 401 refuses.
-    public init(placement: TokenPlacement = .bearer) {
-        self.placement = placement
-    }
+    public init(placement: TokenPlacement = .bearer) { self.placement = placement }
 }
 
 extension AuthenticationPolicy {

@@ -176,7 +176,6 @@ struct CallAuthentication: Sendable {
 extension TokenRefusal {
     init(of token: SessionToken, in failure: NetworkError, policy: AuthenticationPolicy) {
         let secrets: [String?] = token.secrets
-        let code = failure.serverError?.code
         let codes = policy.invalidTokenCodes.union(policy.refusals.invalidTokenCodes)
         let isListed = failure.serverError?.hasCode(of: codes)
         self.init(
@@ -184,7 +183,7 @@ extension TokenRefusal {
             endpoint: failure.request.flatMap { $0.endpoint?.withoutQuoting(secrets) },
             saysTokenIsInvalid: isListed == true || failure.response?.saysBearerTokenIsInvalid == true,
             status: failure.status,
-            serverCode: code?.asIdentifier(withoutQuoting: secrets),
+            serverCode: failure.serverError?.code?.asIdentifier(withoutQuoting: secrets),
             requestID: failure.requestID?.asIdentifier(withoutQuoting: secrets)
         )
     }

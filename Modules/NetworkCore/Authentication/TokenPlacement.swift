@@ -12,9 +12,7 @@ public struct TokenPlacement: Sendable {
     private let kind: Kind
 
     /// What makes the proofs of requests. `nil`: tokens are sent without one.
-    var proof: (any RequestProof)? {
-        if case .proved(let proof) = kind { proof } else { nil }
-    }
+    var proof: (any RequestProof)? { if case .proved(let proof) = kind { proof } else { nil } }
 
     /// `Authorization: Bearer …` (RFC 6750 §2.1).
     public static let bearer = TokenPlacement(kind: .authorization(prefix: "Bearer "))
@@ -50,9 +48,7 @@ public struct TokenPlacement: Sendable {
         if case .fields(_, refreshToken: _?) = kind, token.issuance.isFollowed {
             throw NetworkError(AuthenticationError(.followerHasNoRefreshToken))
         }
-        guard token.binding == nil || proof != nil else {
-            throw NetworkError(AuthenticationError(.proofRequired))
-        }
+        guard token.binding == nil || proof != nil else { throw NetworkError(AuthenticationError(.proofRequired)) }
         switch kind {
         case .proved:
             try request.set("Authorization", to: (token.binding == nil ? "Bearer " : "DPoP ") + token.value)

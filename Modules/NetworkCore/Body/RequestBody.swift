@@ -81,9 +81,7 @@ public struct RequestBody: Sendable {
     }
 
     /// Whether the body can be sent more than once.
-    package var isReplayable: Bool {
-        if case .body(let body) = content { body.isReplayable } else { true }
-    }
+    package var isReplayable: Bool { if case .body(let body) = content { body.isReplayable } else { true } }
 
     /// The parts of the body, where it is a form of parts.
     var form: MultipartForm? { if case .multipart(let form) = content { form } else { nil } }

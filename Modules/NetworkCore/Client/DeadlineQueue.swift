@@ -43,9 +43,7 @@ package final class DeadlineQueue: Sendable {
         self.grace = max(grace, .zero)
     }
 
-    deinit {
-        state.withLock { $0.sleeper }?.cancel()
-    }
+    deinit { state.withLock { $0.sleeper }?.cancel() }
 
     /// Adds a closure. It is called once, outside the lock, on any thread, and must not block.
     package func add(at deadline: Duration, _ action: @escaping @Sendable () -> Void) -> UInt64 {

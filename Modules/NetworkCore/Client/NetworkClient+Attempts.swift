@@ -92,7 +92,6 @@ extension NetworkClient {
         return value
     }
 
-    /// Asks an interceptor.
     private func asking<Decision: Sendable>(
         _ call: CallState,
         _ question: @escaping @Sendable () async throws -> Decision
@@ -134,8 +133,7 @@ extension NetworkClient {
             if let rate = call.minimumRate {
                 response = try await upload(call, atLeast: rate)
             } else {
-                let handler = Self.events(call.options.progress, call.phases)
-                let request = request(of: call, timeToHead: timeToHead, onEvent: handler)
+                let request = request(of: call, timeToHead: timeToHead)
                 // A transport knows more of the reason than the client, so it may notice first.
                 let grace = Self.graceOfTransport
                 response =
@@ -158,8 +156,8 @@ extension NetworkClient {
     /// Sends a body that has a minimum rate. The transport has no time limit then but that of silence.
     private func upload(_ call: CallState, atLeast rate: MinimumRate) async throws -> HTTPTransportResponse {
         let watch = UploadWatch(rate, timeLimit: call.settings.timeLimit, clock: clock)
-        let handler = Self.events(call.options.progress, call.phases)
-        var request = request(of: call, timeToHead: nil) { event in
+        var request = request(of: call, timeToHead: nil)
+        request.onEvent = { [handler = request.onEvent] event in
             if event.kind == .sent, let sent = event.progress { watch.record(sent) }
             handler?(event)
         }
@@ -178,9 +176,7 @@ extension NetworkClient {
         }
     }
 
-    private func request(
-        of call: CallState, timeToHead: Duration?, onEvent: (@Sendable (HTTPTransportEvent) -> Void)?
-    ) -> HTTPTransportRequest {
+    private func request(of call: CallState, timeToHead: Duration?) -> HTTPTransportRequest {
         HTTPTransportRequest(
             head: call.head,
             body: call.keepsBody ? call.body : .none,
@@ -190,14 +186,12 @@ extension NetworkClient {
             purpose: call.settings.purpose,
             startPermit: call.settings.startPermit,
             context: call.exchangeContext,
-            onEvent: onEvent
+            onEvent: Self.handler(of: call)
         )
     }
 
-    private static func events(
-        _ progress: ProgressHandler?,
-        _ phases: CallPhases?
-    ) -> (@Sendable (HTTPTransportEvent) -> Void)? {
+    private static func handler(of call: CallState) -> (@Sendable (HTTPTransportEvent) -> Void)? {
+        let (progress, phases) = (call.options.progress, call.phases)
         guard progress != nil || phases != nil else { return nil }
         return { event in
             if event.kind == .connected { phases?.end(\.connection, since: .exchange) }

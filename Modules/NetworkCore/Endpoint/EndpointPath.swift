@@ -71,9 +71,7 @@ extension EndpointPath: RedactedDescription {
 extension EndpointPath: ExpressibleByStringInterpolation {
     /// Creates a path that is known only at run time, read as a literal is: `/` separates segments, and every other
     /// character that is not allowed in a path is percent-encoded.
-    public init(_ path: String) {
-        self.init(stringLiteral: path)
-    }
+    public init(_ path: String) { self.init(stringLiteral: path) }
 
     /// Creates a path from a literal.
     public init(stringLiteral value: String) {

@@ -24,9 +24,7 @@ public struct QueryItems: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
     /// Creates a query from names and values.
     public init(dictionaryLiteral elements: (String, (any CustomStringConvertible)?)...) {
-        for (name, value) in elements {
-            append(name, value)
-        }
+        for (name, value) in elements { append(name, value) }
     }
 
     /// Appends an item, unless its value is `nil`.
@@ -43,10 +41,8 @@ public struct QueryItems: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         if !texts.isEmpty { items.append(Item(name: name, value: texts.joined(separator: separator))) }
     }
 
-    /// Appends the items of another query.
     package mutating func append(contentsOf other: QueryItems) { items += other.items }
 
-    /// The names of the items, in order.
     package var names: [String] { items.map(\.name) }
 
     /// The items without those of some names.

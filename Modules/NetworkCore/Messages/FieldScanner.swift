@@ -6,11 +6,8 @@
 package struct FieldScanner {
     private var rest: Substring.UTF8View
 
-    package init(_ value: String) {
-        rest = value[...].utf8
-    }
+    package init(_ value: String) { rest = value[...].utf8 }
 
-    /// Whether everything has been read.
     package var isAtEnd: Bool { rest.isEmpty }
 
     /// Skips white space and one separator, and says whether it was there.

@@ -67,9 +67,7 @@ extension HTTPTypes.HTTPResponse {
 
 extension HTTPHeaders {
     /// Takes fields in order. One whose value has a control character is left out.
-    public init(_ fields: HTTPFields) {
-        self.init(fields.map { ($0.name.rawName, $0.value) })
-    }
+    public init(_ fields: HTTPFields) { self.init(fields.map { ($0.name.rawName, $0.value) }) }
 }
 
 extension HTTPFields {

@@ -39,11 +39,8 @@ struct RedirectPolicy: Sendable {
     ]
 
     let cleartextExceptions: Set<Origin>
-
-    /// Which redirects the call follows.
     var rule = RedirectRule.follow
 
-    /// Decides what follows a response.
     func decision(
         for response: HTTPResponseHead,
         to request: HTTPRequestHead,

@@ -87,7 +87,6 @@ package struct CallMessage: Sendable {
 
 // Bodies.
 extension CarriedSecrets {
-    /// Adds what a call has to send.
     mutating func add(_ message: CallMessage) {
         add(message.head)
         if let form = message.form {

@@ -25,7 +25,6 @@ struct QuotedSecret: Sendable {
     /// The shortest form of a short secret in base64, in characters.
     private static let shortestBase64 = 3
 
-    /// The forms of a secret.
     static func forms(_ secret: String) -> [QuotedSecret] {
         var texts: Set<String> = []
         for offset in 0..<3 {

@@ -111,9 +111,7 @@ extension Redaction {
 
 extension String {
     /// Whether the text is one of hexadecimal digits or capitals, as a UUID, a ULID or the identifier of a trace.
-    fileprivate var looksLikeTrace: Bool {
-        wholeMatch(of: /[0-9A-Fa-f-]{16,64}|[0-9A-HJKMNP-TV-Z]{26}/) != nil
-    }
+    fileprivate var looksLikeTrace: Bool { wholeMatch(of: /[0-9A-Fa-f-]{16,64}|[0-9A-HJKMNP-TV-Z]{26}/) != nil }
 
     /// The text without control characters, cut.
     func boundedLine(_ limit: Int) -> String {
@@ -192,7 +190,5 @@ extension UInt8 {
 
 extension ArraySlice<UInt8> {
     /// Where `{"` in base64 begins.
-    fileprivate var firstEncodedObject: Int? {
-        indices.first { self[$0...].starts(with: "eyJ".utf8) }
-    }
+    fileprivate var firstEncodedObject: Int? { indices.first { self[$0...].starts(with: "eyJ".utf8) } }
 }

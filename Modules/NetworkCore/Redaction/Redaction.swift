@@ -39,9 +39,7 @@ package struct Redaction: Sendable {
     package var isOfPublicCall: Bool { secrets.isEmpty && isComplete }
 
     /// Creates a redaction with the secrets of a call. `nil` and empty ones are skipped.
-    package init(secrets: [String?]) {
-        self.init(CarriedSecrets(secrets))
-    }
+    package init(secrets: [String?]) { self.init(CarriedSecrets(secrets)) }
 
     /// Creates a redaction with the secrets of one request and of the call that it is part of: its token wherever it
     /// was placed, what the endpoint marks as a secret in its path, and what its header fields, its URL and its body
@@ -203,9 +201,7 @@ extension String {
     }
 
     /// The text as an error keeps it: without secrets, and cut.
-    func redacted(by redaction: Redaction) -> String {
-        redaction.text(self, limit: Self.maximumTextLength)
-    }
+    func redacted(by redaction: Redaction) -> String { redaction.text(self, limit: Self.maximumTextLength) }
 
     /// A server's code or request identifier of an error that has lost the call's secrets: without secrets of the call
     /// and control characters, and of bounded length.

@@ -95,8 +95,8 @@ package struct ErrorBody: Sendable, Hashable {
     /// The errors in the request, of each form: a list of objects or texts, a map from fields to texts, and FastAPI's
     /// `detail`.
     package var details: [ErrorDetail] {
-        for name in ["errors", "error.errors", "error.details", "detail"] {
-            let found = (MemberPath(name).map { value.values(at: $0) } ?? []).flatMap(\.errorDetails)
+        for place in ["errors", "error.errors", "error.details", "detail"] as [MemberPath] {
+            let found = value.values(at: place).flatMap(\.errorDetails)
             if !found.isEmpty { return found }
         }
         // A map alone, as of Django REST framework: each member is a list of texts.

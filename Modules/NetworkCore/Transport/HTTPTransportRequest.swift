@@ -78,9 +78,7 @@ extension HTTPTransportRequest {
 
 extension HTTPTransportRequest: RedactedDescription {
     /// The method and the redacted URL, without the secrets of the path; never a header value or a body (G17).
-    public var description: String {
-        RequestSummary(head, Redaction(secrets: context.secrets)).description
-    }
+    public var description: String { RequestSummary(head, Redaction(secrets: context.secrets)).description }
 }
 
 /// One thing that happened during an exchange.

@@ -179,9 +179,7 @@ struct Download {
 
 extension HTTPResponseHead {
     /// Whether the bytes of the body are those of the file.
-    fileprivate var isPlain: Bool {
-        headers["Content-Encoding"].map { $0.lowercased() == "identity" } ?? true
-    }
+    fileprivate var isPlain: Bool { headers["Content-Encoding"].map { $0.lowercased() == "identity" } ?? true }
 
     /// The part that a 206 contains, of the same resource.
     ///

@@ -94,9 +94,7 @@ struct PartialFile {
     }
 
     /// The bytes are of no use to a later call.
-    mutating func forget() {
-        record.validator = nil
-    }
+    mutating func forget() { record.validator = nil }
 
     mutating func append(_ piece: Data) throws {
         try file.append(piece)

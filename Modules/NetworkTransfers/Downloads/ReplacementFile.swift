@@ -153,9 +153,7 @@ final class ReplacementFile: @unchecked Sendable {  // one task writes; `close` 
     }
 
     /// Removes the file. The target is unchanged.
-    func discard() {
-        unlink(url.path)
-    }
+    func discard() { unlink(url.path) }
 
     /// Reserves a name in a folder that no other file has, by an empty file: `report.pdf`, `report 2.pdf`.
     ///
