@@ -95,9 +95,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     /// before it has the whole request can end the process (AsyncHTTPClient 1.37). A transport's own clients are not
     /// affected.
     public convenience init(
-        sharing client: HTTPClient,
-        limits: Limits = Limits(),
-        clock: any TimeSource = SystemTimeSource()
+        sharing client: HTTPClient, limits: Limits = Limits(), clock: any TimeSource = SystemTimeSource()
     ) {
         self.init(HTTPClientSet(sharing: client), limits: limits, clock: clock)
     }

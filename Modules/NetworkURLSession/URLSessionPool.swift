@@ -98,9 +98,7 @@ final class URLSessionPool: Sendable {
     }
 
     private static func task(
-        for driver: URLSessionDriver,
-        in session: URLSession,
-        router: URLSessionRouter
+        for driver: URLSessionDriver, in session: URLSession, router: URLSessionRouter
     ) -> URLSessionTask {
         var head = URLRequest(driver.exchange.request.head)
         // FoundationNetworking knows `http`, and not `HTTP`.

@@ -58,16 +58,14 @@ public struct HTTPBody: Sendable {
     ///   - length: The number of bytes, where it is known. Another number of bytes is an error.
     ///   - make: Makes the sequence from its first byte. It is called for each iterator.
     public init<Pieces: AsyncSequence & SendableMetatype>(
-        length: Int64? = nil,
-        make: @escaping @Sendable () throws -> Pieces
+        length: Int64? = nil, make: @escaping @Sendable () throws -> Pieces
     ) where Pieces.Element == Data {
         self.init(.sequence({ SequenceReader(try make()).next }, isRepeatable: true), length: length)
     }
 
     /// Creates a body that is read once. Another number of bytes than the length, where it is known, is an error.
     public init<Pieces: AsyncSequence & Sendable>(
-        once pieces: Pieces,
-        length: Int64? = nil
+        once pieces: Pieces, length: Int64? = nil
     ) where Pieces.Element == Data {
         self.init(startingOnce: { SequenceReader(pieces).next }, length: length)
     }

@@ -63,9 +63,7 @@ public struct RequestBody: Sendable {
 
     /// A sequence that can be read once. A request with such a body is never sent again.
     public static func oneShot<Pieces: AsyncSequence & Sendable>(
-        _ pieces: Pieces,
-        contentType: String = "application/octet-stream",
-        length: Int64? = nil
+        _ pieces: Pieces, contentType: String = "application/octet-stream", length: Int64? = nil
     ) -> RequestBody where Pieces.Element == Data {
         RequestBody(content: .body(HTTPBody(once: pieces, length: length)), contentType: contentType)
     }

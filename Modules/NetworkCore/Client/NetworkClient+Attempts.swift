@@ -79,8 +79,7 @@ extension NetworkClient {
 
     /// Runs a step on a copy of the call's tokens, and keeps the copy if the step ends in time. `nil`: it has none.
     private func withTokens<Value: Sendable>(
-        of call: inout CallState,
-        _ step: @escaping @Sendable (inout CallAuthentication) async throws -> Value
+        of call: inout CallState, _ step: @escaping @Sendable (inout CallAuthentication) async throws -> Value
     ) async throws -> Value? {
         guard let tokens = call.authentication else { return nil }
         let (changed, value) = try await limited(call, to: .token) {
@@ -93,8 +92,7 @@ extension NetworkClient {
     }
 
     private func asking<Decision: Sendable>(
-        _ call: CallState,
-        _ question: @escaping @Sendable () async throws -> Decision
+        _ call: CallState, _ question: @escaping @Sendable () async throws -> Decision
     ) async throws -> Decision {
         do {
             return try await limited(call, to: .interceptor, question)

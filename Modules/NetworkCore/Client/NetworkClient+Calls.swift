@@ -42,9 +42,7 @@ extension NetworkClient {
     }
 
     private func run<Response, Value: Sendable>(
-        _ endpoint: Endpoint<Response>,
-        _ options: RequestOptions,
-        _ rules: CallAuthentication.Rules?,
+        _ endpoint: Endpoint<Response>, _ options: RequestOptions, _ rules: CallAuthentication.Rules?,
         purpose: HTTPTransportRequest.Purpose,
         reading: (HTTPTransportResponse, inout CallState) async throws -> Value
     ) async throws -> Value {
@@ -70,8 +68,7 @@ extension NetworkClient {
     ///
     /// - Throws: ``NetworkError``; `CancellationError`.
     private func attempts<Value: Sendable>(
-        of call: inout CallState,
-        _ reading: (HTTPTransportResponse, inout CallState) async throws -> Value
+        of call: inout CallState, _ reading: (HTTPTransportResponse, inout CallState) async throws -> Value
     ) async throws -> Value {
         while true {
             call.attempt += 1
@@ -106,9 +103,7 @@ extension NetworkClient {
     ///
     /// - Throws: What the step throws; ``NetworkError`` with code `timedOut`; `CancellationError`.
     func limited<Value: Sendable>(
-        _ call: CallState,
-        to wait: NetworkError.Wait,
-        grace: Duration = .zero,
+        _ call: CallState, to wait: NetworkError.Wait, grace: Duration = .zero,
         _ step: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         let limit = call.deadline.map { $0 - call.startedAt }
@@ -121,9 +116,7 @@ extension NetworkClient {
     }
 
     private func start<Response>(
-        _ endpoint: Endpoint<Response>,
-        _ options: RequestOptions,
-        _ rules: CallAuthentication.Rules?,
+        _ endpoint: Endpoint<Response>, _ options: RequestOptions, _ rules: CallAuthentication.Rules?,
         _ purpose: HTTPTransportRequest.Purpose
     ) throws -> CallState {
         let startedAt = clock.uptime
@@ -154,9 +147,7 @@ extension NetworkClient {
 
     /// The end of a call that has no request.
     private func endBeforeStart<Response>(
-        _ endpoint: Endpoint<Response>,
-        _ options: RequestOptions,
-        with error: any Error
+        _ endpoint: Endpoint<Response>, _ options: RequestOptions, with error: any Error
     ) -> any Error {
         guard var failure = try? NetworkError(describing: error, otherwise: .invalidRequest) else { return error }
         let request = configuration.summary(of: endpoint)

@@ -76,8 +76,7 @@ public struct NetworkClient: UnauthenticatedNetworkService {
     ///
     /// - Returns: The client. It is no ``UnauthenticatedNetworkService``, so a refresh handler cannot use it (G20).
     public func authenticated(
-        by provider: any TokenProvider,
-        policy: AuthenticationPolicy = AuthenticationPolicy()
+        by provider: any TokenProvider, policy: AuthenticationPolicy = AuthenticationPolicy()
     ) -> AuthenticatedNetworkClient {
         var policy = policy
         policy.origins = policy.origins ?? Set([Origin(configuration.baseURL)].compactMap(\.self))

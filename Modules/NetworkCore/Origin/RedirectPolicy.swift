@@ -42,10 +42,7 @@ struct RedirectPolicy: Sendable {
     var rule = RedirectRule.follow
 
     func decision(
-        for response: HTTPResponseHead,
-        to request: HTTPRequestHead,
-        hasBody: Bool,
-        isReplayable: Bool
+        for response: HTTPResponseHead, to request: HTTPRequestHead, hasBody: Bool, isReplayable: Bool
     ) -> Decision {
         if let refusal = refusal(of: response, to: request) { return refusal }
         guard Self.statuses.contains(response.status),

@@ -55,9 +55,7 @@ package struct TokenCallRefusal {
     /// What the response means by some rules, and by what is built in; `nil` where none says anything. The codes of
     /// `neverEnding` end nothing, unless a rule with a text or a resource says so.
     package func verdict(
-        by rules: [RefreshRefusalRule],
-        neverEnding: Set<String> = clientCodes,
-        withoutQuoting secrets: [String?]
+        by rules: [RefreshRefusalRule], neverEnding: Set<String> = clientCodes, withoutQuoting secrets: [String?]
     ) -> Verdict? {
         func first(_ isMeant: (RefreshRefusalRule) -> Bool) -> Verdict? {
             for rule in rules where isMeant(rule) {

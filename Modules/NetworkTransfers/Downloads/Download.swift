@@ -56,9 +56,7 @@ struct Download {
     }
 
     private func run(
-        to place: URL,
-        keepsFile: Bool,
-        commit: (PartialFile, HTTPResponseHead) throws -> URL
+        to place: URL, keepsFile: Bool, commit: (PartialFile, HTTPResponseHead) throws -> URL
     ) async throws -> DownloadedFile {
         var file = try PartialFile(of: place, keepsFile: keepsFile)
         do {

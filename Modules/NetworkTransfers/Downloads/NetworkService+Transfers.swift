@@ -68,9 +68,7 @@ extension NetworkService {
 
     /// Downloads a response to a file, with its progress as a sequence. It starts when it is iterated.
     public func downloading<Response>(
-        _ endpoint: Endpoint<Response>,
-        to target: URL,
-        options: DownloadOptions = DownloadOptions()
+        _ endpoint: Endpoint<Response>, to target: URL, options: DownloadOptions = DownloadOptions()
     ) -> Transfer<DownloadedFile> {
         Transfer { try await download(endpoint, to: target, options: options, progress: $0) }
     }
@@ -80,8 +78,7 @@ extension NetworkService {
     ///
     /// - Returns: The transfer, whose value is that of the response. It starts when it is iterated.
     public func uploading<Response>(
-        _ endpoint: Endpoint<Response>,
-        options: RequestOptions = RequestOptions()
+        _ endpoint: Endpoint<Response>, options: RequestOptions = RequestOptions()
     ) -> Transfer<Response> {
         Transfer { progress in
             var options = options
@@ -96,9 +93,7 @@ extension NetworkService {
     }
 
     private func makeDownload<Response>(
-        _ endpoint: Endpoint<Response>,
-        _ options: DownloadOptions,
-        _ progress: ProgressHandler?
+        _ endpoint: Endpoint<Response>, _ options: DownloadOptions, _ progress: ProgressHandler?
     ) -> Download {
         let continuity = options.request.continuity ?? SessionContinuity()
         return Download(

@@ -14,9 +14,7 @@ final class ReplacementFile: @unchecked Sendable {  // one task writes; `close` 
     ///
     /// - Throws: ``NetworkError`` with code `fileFailed`.
     init(
-        _ url: URL,
-        keeping: Bool = false,
-        lock: (Int32) -> Bool = { flock($0, LOCK_EX | LOCK_NB) == 0 }
+        _ url: URL, keeping: Bool = false, lock: (Int32) -> Bool = { flock($0, LOCK_EX | LOCK_NB) == 0 }
     ) throws(NetworkError) {
         self.url = url
         descriptor = keeping ? try Self.openLocked(url, lock) : try Self.openFile(url, O_EXCL)

@@ -11,8 +11,7 @@ extension NetworkService {
     ///
     /// - Returns: The events. Each iteration opens a stream of its own.
     public func events<Response>(
-        _ endpoint: Endpoint<Response>,
-        options: EventStreamOptions = EventStreamOptions()
+        _ endpoint: Endpoint<Response>, options: EventStreamOptions = EventStreamOptions()
     ) -> ServerSentEvents {
         var endpoint = endpoint
         endpoint.settings.headers["Accept"] = endpoint.settings.headers["Accept"] ?? "text/event-stream"
@@ -31,9 +30,7 @@ extension NetworkService {
 
     /// Reads the event stream at a path: ``events(_:options:)`` of a `GET`.
     public func events(
-        _ path: EndpointPath,
-        query: QueryItems = [:],
-        options: EventStreamOptions = EventStreamOptions()
+        _ path: EndpointPath, query: QueryItems = [:], options: EventStreamOptions = EventStreamOptions()
     ) -> ServerSentEvents {
         events(Endpoint<Data>.get(path, query: query), options: options)
     }
