@@ -171,8 +171,7 @@ extension AsyncHTTPClientDriver: HTTPClientResponseDelegate {
     }
 
     /// Ends an exchange whose response is there, and whose server does not want the rest of the request. What has
-    /// arrived is delivered first: some of it in this turn of the event loop, so the exchange ends when one has brought
-    /// nothing.
+    /// arrived is delivered first: some of it in this turn of the event loop, so it ends when one has brought nothing.
     private func endEarly(on eventLoop: any EventLoop, received: Int64? = nil) {
         let isUploading = state.withLock { $0.upload != nil && $0.demand == nil }
         guard isUploading else { return }

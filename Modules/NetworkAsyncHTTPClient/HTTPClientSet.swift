@@ -116,8 +116,7 @@ final class PooledHTTPClient: Sendable {
 }
 
 extension PublicKeyPins {
-    /// Compares the key of a new connection with the pins of its host, then calls a closure. A connection with another
-    /// key is closed.
+    /// Compares the key of a new connection with the pins of its host, then calls a closure, or closes the connection.
     ///
     /// It is called on the connection's event loop, and its result must be there when it returns: AsyncHTTPClient ends
     /// the process when a server sends more settings, or that it goes away, before the connection is known to the pool.

@@ -221,8 +221,7 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
         context?.fireChannelRead(wrapInboundOut(held))
     }
 
-    /// Adds what decodes bodies, on a connection whose server compresses: elsewhere each part of each response would
-    /// pass through it in vain.
+    /// Adds what decodes bodies, on a connection whose server compresses: elsewhere it would see each part in vain.
     private func attachCompressedBody(_ context: ChannelHandlerContext) {
         guard !decodesBodies else { return }
         decodesBodies = true

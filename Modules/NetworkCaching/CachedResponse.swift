@@ -114,8 +114,7 @@ extension HTTPTransportRequest {
         context.tokens.reduce(value) { $0.replacingOccurrences(of: $1, with: Self.tokenOfSession) }
     }
 
-    /// The digest of a field. A field that is absent differs from an empty one, and several fields from one with their
-    /// values.
+    /// The digest of a field. A field that is absent differs from an empty one, and several from one with their values.
     fileprivate func selectingValue(of name: String, hash: KeyedHash) -> String {
         hash("field\n" + head.headers.values(of: name).map { "\(name):\(compared($0))\n" }.joined())
     }

@@ -34,13 +34,11 @@ public struct CachingTransport: HTTPTransport {
         self.cache = cache
     }
 
-    /// Serves a response from the cache, or performs the request. With `only-if-cached` and nothing to serve, its
-    /// status is 504.
+    /// Serves a response from the cache, or performs the request. With `only-if-cached` and none, its status is 504.
     ///
     /// - Throws: As the transport underneath.
     public func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
-        // Before the cache is asked: what a session's end deletes must not come back by a revalidation that starts
-        // later.
+        // Before the cache is asked: what a session's end deletes must not come back by a later revalidation.
         let epoch = cache.epoch
         let control = CacheControl(request.head.headers)
         guard request.isCacheable, !control.has("no-store") else { return try await performUnstored(request) }

@@ -92,8 +92,7 @@ public final class ResponseCache: Sendable {
     /// Deletes everything.
     public func deleteAll() { remove(refusesUnderWay: true) { _ in true } }
 
-    /// Deletes the responses of sessions that have ended, until the task is cancelled or the session object is
-    /// released.
+    /// Deletes the responses of sessions that have ended, until the task is cancelled or the session released.
     ///
     /// When the session ends, the responses of all sessions are deleted. When a sign-in replaces it, and at the first
     /// sign-in, those of all other sessions are. Responses to requests without a token stay. What is under way is not

@@ -61,8 +61,7 @@ final class URLSessionDriver: ExchangeDriver {
 
     func cause(of error: (any Error)?) -> (any Error)? { upload.end(error) }
 
-    /// It does not wait for URLSession to report the end: of a cancelled task it may never do so, and others wait for
-    /// their turn.
+    /// It does not wait for URLSession to report the end: of a cancelled task it may never do so, and others wait.
     func end(_ error: (any Error)?) {
         let before = state.withLock { state in
             defer { state = State(isEnded: true) }
@@ -124,8 +123,7 @@ extension URLSessionDriver {
 ///
 /// On Linux, all sessions of a process share one thread, and these calls wait for it. One response can keep it busy for
 /// a long time (see ``URLSessionTransport``). So they have a thread too, on which nothing else waits: without it, they
-/// would take the few threads of Swift's tasks, one after the other, and stop every task and every time limit of the
-/// process.
+/// would take the few threads of Swift's tasks, one after the other, and stop all tasks and time limits.
 enum BlockingCalls {
     #if canImport(FoundationNetworking)
     private static let queue = DispatchQueue(label: "latchkey.urlsession")

@@ -122,8 +122,7 @@ public final class URLSessionTransport: HTTPTransport {
         refreshes = pool(Self.refreshesPerHost, cold: Self.refreshesPerHost)
     }
 
-    /// Sends one request and returns when the head of the response has arrived. Its completion has no trailers:
-    /// URLSession does not show them.
+    /// Sends one request and returns when the head of the response has arrived. URLSession shows no trailers.
     ///
     /// - Throws: `HTTPTransportError`: `timedOut` after the idle timeout or the time to the head, `connectionFailed`,
     ///   `tlsFailed` (Apple platforms only; elsewhere `transportFailed`), `encodingFailed` when the body cannot be
@@ -172,8 +171,7 @@ public final class URLSessionTransport: HTTPTransport {
 extension URLSessionTransport {
     /// The limits of a transport.
     public struct Limits: Sendable, Hashable {
-        /// The most warm connections to one host at a time, and so the most requests at a time to an `http` origin. At
-        /// least one.
+        /// The most warm connections to one host, and so the most requests at a time to an `http` origin. At least one.
         public var connectionsPerHost = 6
 
         /// The most streams from one host at a time. They use other connections than calls and refreshes. At least one.

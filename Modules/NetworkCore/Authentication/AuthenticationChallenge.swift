@@ -3,8 +3,7 @@ enum WantedInProof: Sendable {
     /// The nonce that it has named.
     case nonce
 
-    /// The time on its clock, as far as can be told: what is wrong with the proof it does not say, and its response
-    /// has shown its clock.
+    /// The time on its clock, as it seems: it does not say what is wrong with the proof, and has shown its clock.
     case time
 }
 

@@ -3,8 +3,7 @@ import Foundation
 
 /// The tokens of one call: places one in each attempt, and asks for another one when the server refuses it.
 ///
-/// It is not public: only ``NetworkClient/authenticated(by:policy:)`` creates one, so that the client of a refresh
-/// cannot contain one (G20).
+/// Only ``NetworkClient/authenticated(by:policy:)`` creates one, so that no client of a refresh has one (G20).
 struct CallAuthentication: Sendable {
     /// How many replacements one call gets. The first is for a token that was old. The second is for a replacement that
     /// another process has replaced before it arrived, which a strict server refuses. The provider throws

@@ -5,8 +5,7 @@ public import Foundation
 /// The body of a message, read asynchronously in pieces: what a transport sends, and what it receives.
 ///
 /// A body of data, of a file, or of a closure that makes a sequence is *repeatable*: each iterator reads it from its
-/// first byte. A body of one sequence is read *once*: the second iterator throws ``HTTPBodyError`` with code
-/// `alreadyRead` (G21).
+/// first byte. A body of one sequence is read *once*: a second iterator throws the code `alreadyRead` (G21).
 ///
 /// A transport that sends bodies looks at ``data`` and ``file`` first, where it has a shorter way for them.
 public struct HTTPBody: Sendable {
@@ -27,8 +26,7 @@ public struct HTTPBody: Sendable {
     /// Makes the fields that are sent after the body, such as its checksum (RFC 9110 §6.5). It is called for each
     /// attempt, when the body has been read to its end. `nil`: there are none.
     ///
-    /// A transport that cannot send them throws ``HTTPTransportError`` with code `invalidRequest`, as
-    /// `URLSessionTransport` does.
+    /// A transport that cannot send them, such as `URLSessionTransport`, fails with code `invalidRequest`.
     public var trailers: (@Sendable () async throws -> HTTPHeaders)?
 
     private init(_ content: Content, length: Int64?) {

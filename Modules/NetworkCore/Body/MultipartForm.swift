@@ -11,8 +11,7 @@ public import Foundation
 ///
 /// Names are sent composed (NFC), as servers compare them: Apple's file systems give `ü` as two characters.
 ///
-/// A form of up to 1 MiB is encoded in memory. A larger one is read in pieces while it is sent, so that its size costs
-/// no memory.
+/// A form of up to 1 MiB is encoded in memory. A larger one is read in pieces while it is sent, at no cost in memory.
 public struct MultipartForm: Sendable {
     struct Part: Sendable {
         enum Content: Sendable {

@@ -9,8 +9,7 @@ struct CallState: Sendable {
     let body: HTTPBody
     let form: MultipartForm?
     let settings: ResolvedSettings
-    /// When the body of the response must be there, or its head where the body is read as it arrives, on the clock's
-    /// uptime.
+    /// When the body of the response must be there, or of a stream its head, on the clock's uptime.
     var deadline: Duration?
     /// Whether the deadline is that of the body.
     let endsWithBody: Bool

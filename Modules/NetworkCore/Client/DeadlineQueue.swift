@@ -112,8 +112,7 @@ extension DeadlineQueue {
     /// Runs work in a task of its own, and stops waiting for it at a deadline, on the uptime of the clock, or when the
     /// caller is cancelled. The work is cancelled then, and a value that it returns is dropped. `prolonged` says at the
     /// deadline until when it is prolonged; `nil`: not at all. Work that ends without a suspension costs a task, and no
-    /// timer. Other work costs a switch between threads too, so only what may ignore its cancellation is run in this
-    /// way.
+    /// timer. Other work costs a switch between threads too, so only what may ignore its cancellation is run so.
     ///
     /// - Throws: What the work throws; the error of `expired`; `CancellationError` at once when the task is cancelled.
     package func limit<Value: Sendable>(

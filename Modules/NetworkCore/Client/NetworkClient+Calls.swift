@@ -98,8 +98,7 @@ extension NetworkClient {
     }
 
     /// Performs a step of a call that other code takes part in, which may ignore its cancellation. The step is left
-    /// behind when the grace after the deadline of the call has passed; without a deadline, only when the call is
-    /// cancelled.
+    /// behind when the grace after the deadline of the call has passed, or the call is cancelled.
     ///
     /// - Throws: What the step throws; ``NetworkError`` with code `timedOut`; `CancellationError`.
     func limited<Value: Sendable>(

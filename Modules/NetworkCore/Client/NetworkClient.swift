@@ -10,8 +10,7 @@ public import struct Foundation.URL
 /// let network = base.authenticated(by: session)
 /// ```
 ///
-/// `AsyncHTTPClientTransport` is the transport for Linux and servers, `URLSessionTransport` the one for Apple
-/// platforms.
+/// `AsyncHTTPClientTransport` is for Linux and servers, `URLSessionTransport` for Apple platforms.
 ///
 /// It is a small value: copies share the transport and the state of their interceptors.
 public struct NetworkClient: UnauthenticatedNetworkService {

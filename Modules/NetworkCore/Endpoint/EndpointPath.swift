@@ -12,8 +12,7 @@ public import Foundation
 /// A value that is a secret is written `\(secret: code)`, so that nothing shows it.
 ///
 /// No encoding makes some values safe: an interpolated segment that is empty would turn `articles/7` into `articles/`,
-/// and URL parsers remove `.` and `..`, encoded or not. Such a path is never sent: sending it throws ``NetworkError``
-/// with code `invalidRequest`.
+/// and URL parsers remove `.` and `..`, encoded or not. Such a path is never sent: it fails with code `invalidRequest`.
 public struct EndpointPath: Sendable, Hashable {
     enum Target: Sendable, Hashable {
         case relative(String)

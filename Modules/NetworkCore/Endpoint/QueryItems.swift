@@ -9,8 +9,7 @@ import Foundation
 /// ```
 ///
 /// A date is written as ISO 8601 in UTC. An array or a set is one item for each element that is not `nil`, a set in the
-/// order of its texts; ``append(_:_:separatedBy:)`` writes it as one item. Any other value is written as its
-/// description.
+/// order of its texts; ``append(_:_:separatedBy:)`` writes it as one item. Others: their description.
 public struct QueryItems: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     private(set) var items: [Item] = []
 

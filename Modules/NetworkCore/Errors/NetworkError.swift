@@ -181,9 +181,8 @@ extension NetworkError {
         return try (format ?? .json).error(type, from: HTTPResponse(head: head, body: body ?? Data()))
     }
 
-    /// The error without secrets in what it shows. Of the response, there are the texts of a known format, in which
-    /// secrets were searched for, and codes and identifiers; of a body without them its media type, length and
-    /// fingerprint.
+    /// The error without secrets in what it shows. Of the response, there are the searched texts of a known format,
+    /// codes and identifiers; of a body without them its media type, length and fingerprint.
     func redacted(by redaction: Redaction) -> NetworkError {
         func text(_ text: String?) -> String? { text?.redacted(by: redaction) }
         var copy = self

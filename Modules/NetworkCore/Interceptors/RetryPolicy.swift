@@ -33,8 +33,7 @@ public struct RetryPolicy: RequestInterceptor {
     /// The statuses after which a request is sent again, among them those of Cloudflare (520 and more).
     public var statuses: Set = [408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 525, 526, 527, 529, 530]
 
-    /// The longest wait for a connection. After it, the request is not sent again. The deadline of the call may be
-    /// earlier.
+    /// The longest wait for a connection. After it, the request is not sent again. The deadline may be earlier.
     public var maximumWait: Duration = .seconds(60)
 
     /// Returns when a request that had no connection may be sent again: when there is a connection to the internet, or

@@ -1,8 +1,7 @@
 public import AuthInterface
 import Foundation
 
-/// Header fields: an ordered collection in which a name may occur more than once. Names are compared without regard to
-/// case (RFC 9110 §5.1).
+/// Header fields: an ordered collection in which a name may recur, compared without regard to case (RFC 9110 §5.1).
 ///
 /// ```swift
 /// var headers: HTTPHeaders = ["Accept": "application/json"]

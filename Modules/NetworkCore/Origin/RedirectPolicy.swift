@@ -1,7 +1,6 @@
 import Foundation
 
-/// Decides whether a redirect is followed and with which fields and body, in the same way for every transport and
-/// platform.
+/// Decides whether a redirect is followed and with which fields and body, alike for every transport and platform.
 ///
 /// Platforms differ: one removes `Authorization` for another host, another copies every field to it; one drops a body
 /// that must be kept. Here a request that leaves its origin keeps only fields that are the same for every server, and

@@ -9,8 +9,7 @@ struct Download {
     /// `HTTPRequestHead.identity`; `nil` where it is not known.
     typealias Open = @Sendable (_ range: ByteRange?) async throws -> (HTTPTransportResponse, request: String?)
 
-    /// The part that is requested: from a byte to the end, or of a length, of the representation that a validator
-    /// names.
+    /// The part that is requested: from a byte to the end, or of a length, of what a validator names.
     struct ByteRange: Sendable {
         let first: Int64
         var length: Int64?
@@ -129,8 +128,7 @@ struct Download {
         return response.head
     }
 
-    /// Requests the file, or the rest of it. Returns the response, and the length of the file after it; `nil` where it
-    /// is not announced.
+    /// Requests the file, or the rest of it. Returns the response, and the length of the file after it, if announced.
     private func openResponse(
         for file: inout PartialFile, part: Int64?
     ) async throws -> (HTTPTransportResponse, end: Int64?) {
@@ -224,8 +222,7 @@ extension NetworkError {
         }
     }
 
-    /// Whether a later call may use what was received: the server has not refused the request, and the session is the
-    /// same.
+    /// Whether a later call may use what was received: the server has not refused the request, nor the session ended.
     fileprivate var permitsLaterCall: Bool {
         switch code {
         case .invalidResponse, .sessionEnded, .notSignedIn: false

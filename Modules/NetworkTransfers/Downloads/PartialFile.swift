@@ -77,8 +77,7 @@ struct PartialFile {
         record.session == session && (!isOfEarlierCall || record.request == request)
     }
 
-    /// Goes on with a response. Where the length of the whole file is not known, the response may have all that is
-    /// left.
+    /// Goes on with a response. Where the whole length is not known, the response may have all that is left.
     mutating func `continue`(total: Int64?, isLast: Bool = true) {
         record.total = total ?? record.total
         (isOfEarlierCall, isLastPart) = (false, isLast)

@@ -9,8 +9,7 @@ final class ReplacementFile: @unchecked Sendable {  // one task writes; `close` 
     let url: URL
     private let descriptor: Int32
 
-    /// Creates or opens a file. One that is there can be kept, and is locked then against other processes and tasks,
-    /// without waiting.
+    /// Creates or opens a file. One that is there can be kept, and is locked then against others, without waiting.
     ///
     /// - Throws: ``NetworkError`` with code `fileFailed`.
     init(
@@ -101,8 +100,7 @@ final class ReplacementFile: @unchecked Sendable {  // one task writes; `close` 
 
     /// Waits until the disk has the bytes.
     ///
-    /// On Apple's systems `fsync` leaves them in the cache of the drive. `F_FULLFSYNC` does not, but not every file
-    /// system supports it.
+    /// On Apple's systems `fsync` leaves them in the cache of the drive. `F_FULLFSYNC` does not, where it is supported.
     ///
     /// - Throws: ``NetworkError`` with code `fileFailed`.
     func synchronize() throws(NetworkError) {
