@@ -25,9 +25,7 @@ import Testing
         try channel.writeInbound(HTTPClientResponsePart.head(.init(version: .http1_1, status: status)))
     }
 
-    private func receiveEnd() throws {
-        try channel.writeInbound(HTTPClientResponsePart.end(nil))
-    }
+    private func receiveEnd() throws { try channel.writeInbound(HTTPClientResponsePart.end(nil)) }
 
     /// The parts that were passed on since the last question.
     private func passedOn() throws -> [String] {
