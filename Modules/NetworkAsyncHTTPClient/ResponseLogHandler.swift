@@ -6,7 +6,7 @@ import NIOHTTP1
 import NetworkCore
 import NetworkExchange
 
-/// Writes the responses of one connection to the log, and passes on nothing that AsyncHTTPClient does not expect: that
+/// Notes the responses of one connection for their exchanges, and passes on nothing that AsyncHTTPClient does not expect: that
 /// library ends the process for a body without a head that it has accepted, and for a second head.
 final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPClientResponsePart
@@ -14,13 +14,10 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     typealias OutboundIn = HTTPClientRequestPart
     typealias OutboundOut = HTTPClientRequestPart
 
-    /// The exchange of a response takes its entry soon after the head, unless it was cancelled.
-    private static let timeToTake = TimeAmount.seconds(60)
-
     /// The request of the connection.
     private enum Request {
-        /// Its head was sent. `note`: the number of what there is to know of it; `permit`: the right to send its body.
-        case sending(note: Int?, permit: StartPermit?)
+        /// Its head was sent. `permit`: the right to send its body.
+        case sending(permit: StartPermit?)
         /// None was begun yet, or all of it was sent.
         case sent
         /// It was refused before its body. Nothing more of the connection is written.
@@ -40,7 +37,8 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     }
 
     private struct Body {
-        let entry: ResponseLog.Entry
+        /// Whether it has a coding, so that its length here is not that which is read.
+        let isEncoded: Bool
         /// Whether the server does not want the rest of the request.
         let isRefusal: Bool
         /// How many bytes are to come. `nil`: not known.
@@ -58,8 +56,9 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     /// Whether the request is for a head without a body.
     private var isHead = false
     private var response = Response.ended(held: nil)
-    /// The number of the newest entry in the log.
-    private var entryNumber: Int?
+    /// What the exchange is told, from the head of its request on.
+    private var note: ExchangeNote?
+    private var hasResponded = false
     private var decodesBodies = false
     /// Whether a byte has arrived since the request was begun.
     var hasReceived = false
@@ -86,8 +85,6 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
 
     private var isOver: Bool { if case .closed(isOver: true) = response { true } else { false } }
 
-    private var hasResponded: Bool { entryNumber != nil }
-
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
     // MARK: The request
@@ -102,25 +99,23 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
             hasReceived = false
             isHead = head.method == .HEAD
             if !isClosed { response = .awaited }
-            let number = log.requests.takeMark(from: &head.headers)
-            request = .sending(note: number, permit: nil)
-            guard let number else { break }
+            let (isMarked, note) = log.takeNote(from: &head.headers)
+            self.note = note
+            request = .sending(permit: note?.permit)
+            guard isMarked else { break }
             // An exchange that has ended has no right to send anything.
-            guard let note = log.requests[number], note.permit?.start() ?? true else {
-                return refuseToSend(context, promise)
-            }
-            request = .sending(note: number, permit: note.permit)
+            guard let note, note.permit?.start() ?? true else { return refuseToSend(context, promise) }
             data = wrapOutboundOut(.head(head))
-        case (.body, .sending(let note, let permit?)):
-            request = .sending(note: note, permit: nil)
+        case (.body, .sending(let permit?)):
+            request = .sending(permit: nil)
             guard permit.start() else { return refuseToSend(context, promise) }
-        case (.end, .sending(let note, _)):
+        case (.end, .sending):
             request = .sent
             // Not in this call: AsyncHTTPClient may begin another request.
             if case .ended(_?, followsRequest: true) = response {
                 context.eventLoop.assumeIsolated().execute { self.passOnEnd() }
             }
-            if let note, let trailers = log.requests[note]?.trailers { data = wrapOutboundOut(.end(trailers)) }
+            if let trailers = note?.trailers { data = wrapOutboundOut(.end(trailers)) }
         case (.body, _), (.end, _): break
         }
         context.write(data, promise: promise)
@@ -169,12 +164,9 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
         }
         let isEncoded = head.headers.contains(name: "Content-Encoding")
         if isEncoded { attachCompressedBody(context) }
-        let entry = ResponseLog.Entry(isConnectionReused: hasResponded, isEncoded: isEncoded, channel: context.channel)
-        forget(in: context)
-        let (number, mark) = log.responses.add(entry)
-        entryNumber = number
-        head.headers.add(name: mark.name, value: mark.value)
-        response = .body(Body(entry: entry, isRefusal: head.status.code >= 300, bytesToCome: bytesToCome))
+        note?.receiveHead(on: context.channel, isConnectionReused: hasResponded)
+        hasResponded = true
+        response = .body(Body(isEncoded: isEncoded, isRefusal: head.status.code >= 300, bytesToCome: bytesToCome))
         context.fireChannelRead(wrapInboundOut(.head(head)))
     }
 
@@ -201,7 +193,7 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     private func end(_ trailers: NIOHTTP1.HTTPHeaders?, _ context: ChannelHandlerContext) {
         endRead()
         guard let body else { return }
-        body.entry.receive(.init(length: body.entry.isEncoded ? nil : body.length, trailers: trailers))
+        note?.receive(.init(length: body.isEncoded ? nil : body.length, trailers: trailers))
         // AsyncHTTPClient waits for the rest of the request. It must not have seen the end by then: it ends the process
         // when the connection closes after the last byte was sent and before its event loop has heard of that.
         let followsRequest = !isReadIncomplete && !isRequestSent && !isStream && !body.isRefusal
@@ -235,7 +227,7 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     /// The response has ended before its request. AsyncHTTPClient waits for the rest of the request, also where no one
     /// wants it. On a stream of HTTP/2 it does not expect what may follow, and ends the process.
     private func endEarly(_ body: Body, _ context: ChannelHandlerContext) {
-        if isStream || body.isRefusal { body.entry.endEarly() }
+        if isStream || body.isRefusal { note?.endEarly() }
         guard isStream else { return }
         response = .closed(isOver: true)
         context.close(promise: nil)
@@ -286,13 +278,9 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        forget(in: context)
+        // It refers to the channel, and so to this handler.
+        note = nil
         self.context = nil
-    }
-
-    private func forget(in context: ChannelHandlerContext) {
-        guard let number = entryNumber, log.responses[number] != nil else { return }
-        context.eventLoop.scheduleTask(in: Self.timeToTake) { [log] in log.responses.remove(number) }
     }
 }
 
