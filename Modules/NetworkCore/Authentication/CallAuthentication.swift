@@ -54,8 +54,7 @@ struct CallAuthentication: Sendable {
     /// The request carries no token: an attempt starts, or a redirect leads to another origin.
     mutating func forgetToken() { carried = nil }
 
-    /// Places the token at hand, if the origin may receive tokens. Plain http has been refused before (G16). Returns
-    /// `false`: the provider has to be waited for.
+    /// Places the token at hand, if the origin may receive tokens. Returns `false`: the provider has to be waited for.
     mutating func placeToken(in head: inout HTTPRequestHead, to origin: Origin) throws -> Bool {
         guard policy.origins?.contains(origin) == true else { return true }
         guard policy.placement.proof == nil, let token = replacement ?? provider.validToken else { return false }

@@ -108,8 +108,7 @@ public struct HTTPBody: Sendable {
         return body
     }
 
-    /// The same pieces for one reader. A closure is called with each, with `nil` at the end, and with an error, in place
-    /// of which it may throw another one.
+    /// The same pieces for one reader. A closure is called with each, with the `nil` of the end, and with an error.
     package func observed(by observe: @escaping @Sendable (Result<Data?, any Error>) throws -> Void) -> HTTPBody {
         let next = SequenceReader(self).next
         return HTTPBody(length: length) {

@@ -49,8 +49,7 @@ public struct MultipartForm: Sendable {
         parts.append(Part(name: name, filename: filename, contentType: contentType, content: .data(data)))
     }
 
-    /// Appends a file, read when the form is sent. It must not change before the call has ended. Without a name it has
-    /// that of its path.
+    /// Appends a file, by default named as its path is. It must not change before the call has ended.
     public mutating func append(_ name: String, file: URL, filename: String? = nil, contentType: String) {
         let filename = filename ?? file.lastPathComponent
         parts.append(Part(name: name, filename: filename, contentType: contentType, content: .file(file)))

@@ -2,8 +2,7 @@ import ConcurrencyPrimitives
 
 /// The least that a transfer has to move, in place of a total deadline (G25): a number of bytes in each window of time.
 ///
-/// A large file over a slow network takes as long as it takes, and a peer that sends or reads a byte from time to time
-/// does not hold a call indefinitely.
+/// A large file may take long over a slow network, and a peer that sends or reads a byte at times holds no call.
 public struct MinimumRate: Sendable, Hashable {
     /// 4 KiB in 60 seconds.
     public static let standard = MinimumRate(bytes: 4 * 1_024, in: .seconds(60))

@@ -1,8 +1,7 @@
 extension NetworkError {
     /// What went wrong.
     ///
-    /// The set is open: later versions and other transports add codes. Each code of `AuthenticationError` is a code
-    /// here too, of the same name.
+    /// The set is open: later versions and transports add codes. Those of `AuthenticationError` are codes here too.
     public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
         /// The code as text.
         public let rawValue: String

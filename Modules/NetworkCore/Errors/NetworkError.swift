@@ -63,8 +63,7 @@ public struct NetworkError: Error, Sendable {
     /// The time from the start of the call to its failure.
     public package(set) var elapsed: Duration?
 
-    /// The error underneath: an `AuthenticationError`, ``HTTPTransportError``, ``DecodingFailure``, or the error that
-    /// an interceptor threw.
+    /// The error underneath: an `AuthenticationError`, ``HTTPTransportError``, ``DecodingFailure``, or any other.
     public package(set) var cause: (any Error)?
 
     /// Creates an error.

@@ -28,8 +28,7 @@ package struct FieldScanner {
     }
 
     /// Reads a quoted string without its marks, or what comes before the next separator: servers write file names
-    /// without quotation marks, so that more than a token is read. A comma separates only where the field is a list.
-    /// `nil`: a quoted string does not end.
+    /// without marks. A comma separates only where the field is a list. `nil`: a quoted string does not end.
     package mutating func tokenOrQuotedString(inList isList: Bool = true) -> String? {
         if let (text, isClosed) = quotedString() { return isClosed ? text : nil }
         let value = rest.prefix { $0 != UInt8(ascii: ";") && !(isList && $0 == UInt8(ascii: ",")) }

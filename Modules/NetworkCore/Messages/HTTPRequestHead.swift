@@ -61,8 +61,7 @@ public struct HTTPRequestHead: Sendable, Hashable {
         return origin
     }
 
-    /// Refuses the trailer fields of a request that must not be sent as such: invalid ones, and those that frame a
-    /// message or lead it (RFC 9110 §6.5.1).
+    /// Refuses fields that are no trailers: invalid ones, and those that frame a message or lead it (RFC 9110 §6.5.1).
     ///
     /// - Throws: ``HTTPFieldError``.
     package static func validateTrailers(_ fields: HTTPHeaders) throws(HTTPFieldError) {

@@ -81,8 +81,7 @@ struct RedirectPolicy: Sendable {
         return .follow(OutgoingRequest(request: next, keepsBody: keepsBody, leavesOrigin: leavesOrigin))
     }
 
-    /// Refuses the redirects that the rule excludes, and the response of another origin to which the transport itself
-    /// has followed one.
+    /// Refuses the redirects that the rule excludes, and a response of another origin, to which the transport went.
     private func refusal(of response: HTTPResponseHead, to request: HTTPRequestHead) -> Decision? {
         guard rule != .follow else { return nil }
         if let origin = response.url.flatMap(Origin.init), origin != Origin(request.url) {

@@ -31,8 +31,7 @@ extension Redaction {
         return shown.boundedLine(Self.maximumIdentifierLength)
     }
 
-    /// What may be shown of a server's code, or of the name of a field, on one line and of bounded length. What does
-    /// not look as one is a text of the response.
+    /// What may be shown of a server's code, or of the name of a field, on one bounded line. Anything else is a text.
     ///
     /// A short secret stays where it is one of the words of the code: programs decide by it.
     package func code(_ text: String) -> String {
@@ -157,8 +156,7 @@ extension Redaction {
         return [run.indices]
     }
 
-    /// Where a JSON Web Token is: an encoded object, a dot, and either another dot or another encoded object (RFC 7519
-    /// §3, RFC 7516 §3.1).
+    /// Where a JSON Web Token is: an encoded object, a dot, and one or the other again (RFC 7519 §3, RFC 7516 §3.1).
     private static func webToken(in segment: ArraySlice<UInt8>) -> Range<Int>? {
         let parts = segment.split(separator: dot, omittingEmptySubsequences: false)
         for (index, part) in parts.enumerated() {

@@ -13,8 +13,7 @@ extension NetworkError {
     /// Whether the server has said when to call again, also in a form that is no date and no number.
     package var asksToWait: Bool { retryAfter != nil || response?.headers["Retry-After"] != nil }
 
-    /// The error without the secrets of the call, which servers quote: "no such token: …" (G17). Secrets that are `nil`
-    /// or empty are skipped.
+    /// The error without secrets of the call, which servers quote: "no such token: …" (G17). `nil` stands for none.
     public func withoutQuoting(_ secrets: [String?]) -> NetworkError {
         redacted(by: Redaction(secrets: secrets))
     }
