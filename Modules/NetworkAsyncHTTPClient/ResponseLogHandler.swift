@@ -6,8 +6,8 @@ import NIOHTTP1
 import NetworkCore
 import NetworkExchange
 
-/// Notes the responses of one connection for their exchanges, and passes on nothing that AsyncHTTPClient does not expect: that
-/// library ends the process for a body without a head that it has accepted, and for a second head.
+/// Notes the responses of one connection for their exchanges, and passes on nothing that AsyncHTTPClient does not
+/// expect: that library ends the process for a body without a head that it has accepted, and for a second head.
 final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart
@@ -29,7 +29,7 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
         /// A request was begun. Heads with a status of 1xx may come, and one other.
         case awaited
         case body(Body)
-        /// `held`: its end, where that is held back until its request was sent, or else until its connection has closed.
+        /// `held`: its end, where that is held back until its request was sent, or else its connection has closed.
         case ended(held: HTTPClientResponsePart?, followsRequest: Bool = false)
         /// Nothing more of the connection is read. What arrived is no response, or a stream is over: the response has
         /// ended before its request was sent.
@@ -99,12 +99,12 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
             hasReceived = false
             isHead = head.method == .HEAD
             if !isClosed { response = .awaited }
-            let (isMarked, note) = log.takeNote(from: &head.headers)
-            self.note = note
-            request = .sending(permit: note?.permit)
-            guard isMarked else { break }
+            let taken = log.takeNote(from: &head.headers)
+            self.note = taken.note
+            request = .sending(permit: taken.note?.permit)
+            guard taken.isMarked else { break }
             // An exchange that has ended has no right to send anything.
-            guard let note, note.permit?.start() ?? true else { return refuseToSend(context, promise) }
+            guard let note = taken.note, note.permit?.start() ?? true else { return refuseToSend(context, promise) }
             data = wrapOutboundOut(.head(head))
         case (.body, .sending(let permit?)):
             request = .sending(permit: nil)
@@ -193,6 +193,8 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     private func end(_ trailers: NIOHTTP1.HTTPHeaders?, _ context: ChannelHandlerContext) {
         endRead()
         guard let body else { return }
+        // Another request may have begun once the end is passed on.
+        let isRequestSent = isRequestSent
         note?.receive(.init(length: body.isEncoded ? nil : body.length, trailers: trailers))
         // AsyncHTTPClient waits for the rest of the request. It must not have seen the end by then: it ends the process
         // when the connection closes after the last byte was sent and before its event loop has heard of that.
