@@ -5,7 +5,7 @@ public import Foundation
 /// The body of a message, read asynchronously in pieces: what a transport sends, and what it receives.
 ///
 /// A body of data, of a file, or of a closure that makes a sequence is *repeatable*: each iterator reads it from its
-/// first byte. A body of one sequence is read *once*: a second iterator throws the code `alreadyRead` (G21).
+/// first byte. A body of one sequence is read *once*: a second iterator fails with code `alreadyRead` (G21).
 ///
 /// A transport that sends bodies looks at ``data`` and ``file`` first, where it has a shorter way for them.
 public struct HTTPBody: Sendable {

@@ -8,8 +8,8 @@ import Foundation
 /// ["tag": ["tea", "milk"]]            // ?tag=tea&tag=milk
 /// ```
 ///
-/// A date is written as ISO 8601 in UTC. An array or a set is one item for each element that is not `nil`, a set in the
-/// order of its texts; ``append(_:_:separatedBy:)`` writes it as one item. Others: their description.
+/// A date is written as ISO 8601 in UTC, another value as its description. An array or a set is one item for each
+/// element that is not `nil`, a set in the order of its texts; ``append(_:_:separatedBy:)`` writes it as one item.
 public struct QueryItems: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     private(set) var items: [Item] = []
 

@@ -3,7 +3,7 @@ public import AuthInterface
 extension Endpoint {
     /// The same call as one that asks for tokens or ends them: a sign-in, a refresh, a revocation. It carries no token
     /// of a session, and only the response of this endpoint to it counts: no redirect is followed (G15). What it spends
-    /// is spent once: no interceptor has it sent again (G8). The body has no coding (`identity`).
+    /// is spent once: no interceptor has it sent again (G8). It asks for no coding (`identity`).
     public func asTokenCall() -> Self {
         withoutAuthentication().withoutRetries().redirects(.refuse).header("Accept-Encoding", "identity")
     }
