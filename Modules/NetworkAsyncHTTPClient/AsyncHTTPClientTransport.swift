@@ -68,9 +68,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     ///   - configure: Changes the configuration of the HTTP client before it is used: TLS, a proxy, the versions of
     ///     HTTP. Redirects, timeouts, connections and decompression are set by the transport afterwards.
     public convenience init(
-        limits: Limits = Limits(),
-        trust: ServerTrust = .system,
-        clock: any TimeSource = SystemTimeSource(),
+        limits: Limits = Limits(), trust: ServerTrust = .system, clock: any TimeSource = SystemTimeSource(),
         configure: (inout HTTPClient.Configuration) -> Void = { _ in }
     ) {
         var configuration = HTTPClient.Configuration()

@@ -7,10 +7,8 @@ extension HTTPRequestHead {
         guard let url = request.url else { return nil }
         let fields = (request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }
         self.init(
-            method: HTTPMethod(rawValue: request.httpMethod ?? "GET"),
-            url: url,
-            headers: HTTPHeaders(fields.map { ($0.key, $0.value) })
-        )
+            method: HTTPMethod(rawValue: request.httpMethod ?? "GET"), url: url,
+            headers: HTTPHeaders(fields.map { ($0.key, $0.value) }))
     }
 }
 

@@ -20,9 +20,7 @@ final class URLSessionDriver: ExchangeDriver {
     private let state = Locked(State())
 
     init(
-        _ exchange: Exchange,
-        upload: URLSessionUpload,
-        unreadLimit: Int,
+        _ exchange: Exchange, upload: URLSessionUpload, unreadLimit: Int,
         makeTask: @escaping @Sendable (URLSessionDriver) throws -> URLSessionTask
     ) {
         self.exchange = exchange

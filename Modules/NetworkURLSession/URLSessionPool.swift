@@ -22,9 +22,7 @@ final class URLSessionPool: Sendable {
     private let warm = Locked(Warm())
 
     init(
-        connectionsPerHost: Int,
-        coldConnections: Int,
-        trust: ServerTrust = .system,
+        connectionsPerHost: Int, coldConnections: Int, trust: ServerTrust = .system,
         configure: @escaping @Sendable (URLSessionConfiguration) -> Void
     ) {
         self.connectionsPerHost = connectionsPerHost

@@ -82,8 +82,7 @@ public final class URLSessionTransport: HTTPTransport {
     /// The closure changes the configuration of each session before it is used: a proxy, a minimal TLS version. The
     /// transport then sets caches, cookies, credentials, connections and timeouts itself.
     public convenience init(
-        limits: Limits = Limits(),
-        clock: any TimeSource = SystemTimeSource(),
+        limits: Limits = Limits(), clock: any TimeSource = SystemTimeSource(),
         configure: @escaping @Sendable (URLSessionConfiguration) -> Void = { _ in }
     ) {
         self.init(limits, trusting: .system, clock: clock, configure: configure)
@@ -94,8 +93,7 @@ public final class URLSessionTransport: HTTPTransport {
     /// - Throws: `HTTPTransportError` with code `tlsFailed` on Linux, unless `trust` is that of the system:
     ///   `URLSession` there has no way to check a server.
     public convenience init(
-        limits: Limits = Limits(),
-        trust: ServerTrust,
+        limits: Limits = Limits(), trust: ServerTrust,
         configure: @escaping @Sendable (URLSessionConfiguration) -> Void = { _ in }
     ) throws {
         #if canImport(FoundationNetworking)

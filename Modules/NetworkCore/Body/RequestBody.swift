@@ -54,8 +54,7 @@ public struct RequestBody: Sendable {
     /// A sequence that is made anew for each attempt, from its first byte. Its length in bytes, where it is known, is
     /// sent and makes progress meaningful; another number of bytes is an error.
     public static func sequence<Pieces: AsyncSequence & SendableMetatype>(
-        contentType: String = "application/octet-stream",
-        length: Int64? = nil,
+        contentType: String = "application/octet-stream", length: Int64? = nil,
         make: @escaping @Sendable () throws -> Pieces
     ) -> RequestBody where Pieces.Element == Data {
         RequestBody(content: .body(HTTPBody(length: length, make: make)), contentType: contentType)

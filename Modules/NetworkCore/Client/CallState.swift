@@ -51,16 +51,9 @@ struct CallState: Sendable {
     /// What interceptors and transports are told.
     var context: RequestContext {
         var context = RequestContext(
-            id: id,
-            attempt: attempt,
-            retries: retries,
-            method: endpoint.method,
-            isIdempotent: settings.isIdempotent,
-            isReplayable: body.isReplayable,
-            session: authentication?.carried?.session,
-            tags: options.tags,
-            clock: clock
-        )
+            id: id, attempt: attempt, retries: retries, method: endpoint.method, isIdempotent: settings.isIdempotent,
+            isReplayable: body.isReplayable, session: authentication?.carried?.session, tags: options.tags,
+            clock: clock)
         context.secrets = secretsOfPath
         context.hasIdempotencyKey = settings.hasIdempotencyKey
         context.needsNewConnection = wasMisdirected

@@ -116,10 +116,8 @@ extension DeadlineQueue {
     ///
     /// - Throws: What the work throws; the error of `expired`; `CancellationError` at once when the task is cancelled.
     package func limit<Value: Sendable>(
-        _ deadline: Duration?,
-        prolonged: @escaping @Sendable () -> Duration? = { nil },
-        expired: @escaping @Sendable () -> any Error,
-        dropped: @escaping @Sendable (Value) -> Void = { _ in },
+        _ deadline: Duration?, prolonged: @escaping @Sendable () -> Duration? = { nil },
+        expired: @escaping @Sendable () -> any Error, dropped: @escaping @Sendable (Value) -> Void = { _ in },
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         // The task of the work does not know that the caller is cancelled.

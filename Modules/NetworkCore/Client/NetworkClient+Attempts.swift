@@ -23,11 +23,8 @@ extension NetworkClient {
             call.renewDeadline(at: clock.uptime)
             call.authentication?.note(response.head, from: call.head.url, after: clock.uptime - call.startedAt)
             let decision = policy.decision(
-                for: response.head,
-                to: call.head,
-                hasBody: call.keepsBody && !call.body.isEmpty,
-                isReplayable: call.body.isReplayable
-            )
+                for: response.head, to: call.head, hasBody: call.keepsBody && !call.body.isEmpty,
+                isReplayable: call.body.isReplayable)
             switch decision {
             case .none:
                 return response
@@ -176,16 +173,9 @@ extension NetworkClient {
 
     private func request(of call: CallState, timeToHead: Duration?) -> HTTPTransportRequest {
         HTTPTransportRequest(
-            head: call.head,
-            body: call.keepsBody ? call.body : .none,
-            idleTimeout: call.settings.timeout,
-            timeToHead: timeToHead,
-            timeToEnd: call.endsWithBody ? timeToHead : nil,
-            purpose: call.settings.purpose,
-            startPermit: call.settings.startPermit,
-            context: call.exchangeContext,
-            onEvent: Self.handler(of: call)
-        )
+            head: call.head, body: call.keepsBody ? call.body : .none, idleTimeout: call.settings.timeout,
+            timeToHead: timeToHead, timeToEnd: call.endsWithBody ? timeToHead : nil, purpose: call.settings.purpose,
+            startPermit: call.settings.startPermit, context: call.exchangeContext, onEvent: Self.handler(of: call))
     }
 
     private static func handler(of call: CallState) -> (@Sendable (HTTPTransportEvent) -> Void)? {

@@ -40,9 +40,7 @@ extension NetworkClient {
         let format = call.settings.format
         let whole = HTTPResponse(head: response.head, body: body ?? Data())
         var error = NetworkError(
-            .unacceptableStatus,
-            response: response.head,
-            serverError: format.failure(from: whole),
+            .unacceptableStatus, response: response.head, serverError: format.failure(from: whole),
             retryAfter: response.head.retryAfter(now: clock.date)
         )
         .with(whole, readBy: format)

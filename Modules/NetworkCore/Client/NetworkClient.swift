@@ -25,10 +25,8 @@ public struct NetworkClient: UnauthenticatedNetworkService {
 
     /// Creates a client.
     public init(
-        configuration: NetworkConfiguration,
-        transport: any HTTPTransport,
-        interceptors: [any RequestInterceptor] = [],
-        observers: [any NetworkObserver] = [],
+        configuration: NetworkConfiguration, transport: any HTTPTransport,
+        interceptors: [any RequestInterceptor] = [], observers: [any NetworkObserver] = [],
         clock: any TimeSource = SystemTimeSource()
     ) {
         var configuration = configuration

@@ -120,13 +120,8 @@ extension NetworkError {
     /// Converts an error of the token provider, under the code of the same name.
     init(_ error: AuthenticationError, response: HTTPResponseHead? = nil, serverError: ServerError? = nil) {
         self.init(
-            Code(rawValue: error.code.rawValue),
-            response: response,
-            serverError: serverError,
-            retryAfter: error.retryAfter,
-            cause: error,
-            stepUp: error.stepUp
-        )
+            Code(rawValue: error.code.rawValue), response: response, serverError: serverError,
+            retryAfter: error.retryAfter, cause: error, stepUp: error.stepUp)
     }
 
     /// The body of a response did not arrive.

@@ -78,9 +78,7 @@ public struct HTTPTransportError: Error, Sendable {
 
     /// Creates an error.
     public init(
-        _ code: NetworkError.Code,
-        reason: String,
-        waitedFor: NetworkError.Wait? = nil,
+        _ code: NetworkError.Code, reason: String, waitedFor: NetworkError.Wait? = nil,
         repetition: Repetition = .unknown
     ) {
         self.code = code

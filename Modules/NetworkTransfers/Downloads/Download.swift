@@ -157,11 +157,8 @@ struct Download {
         let isPlain = response.head.isPlain
         let length = response.head.headers.values(of: "Content-Length").first.flatMap { Int64($0) }
         try file.restart(
-            request: request,
-            validator: isPlain && isResumable ? response.head.strongValidator : nil,
-            total: isPlain ? length : nil,
-            session: continuity.session?.rawValue
-        )
+            request: request, validator: isPlain && isResumable ? response.head.strongValidator : nil,
+            total: isPlain ? length : nil, session: continuity.session?.rawValue)
         return (response, end: file.record.total)
     }
 

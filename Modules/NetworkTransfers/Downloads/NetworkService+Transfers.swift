@@ -15,9 +15,7 @@ extension NetworkService {
     ///   when the task is cancelled.
     @discardableResult
     public func download<Response>(
-        _ endpoint: Endpoint<Response>,
-        to target: URL,
-        options: DownloadOptions = DownloadOptions(),
+        _ endpoint: Endpoint<Response>, to target: URL, options: DownloadOptions = DownloadOptions(),
         progress: ProgressHandler? = nil
     ) async throws -> DownloadedFile {
         try await makeDownload(endpoint, options, progress).run(to: target)
@@ -28,10 +26,7 @@ extension NetworkService {
     /// - Throws: As that method.
     @discardableResult
     public func download(
-        _ path: EndpointPath,
-        query: QueryItems = [:],
-        to target: URL,
-        options: DownloadOptions = DownloadOptions(),
+        _ path: EndpointPath, query: QueryItems = [:], to target: URL, options: DownloadOptions = DownloadOptions(),
         progress: ProgressHandler? = nil
     ) async throws -> DownloadedFile {
         try await download(Endpoint<Data>.get(path, query: query), to: target, options: options, progress: progress)
@@ -41,10 +36,7 @@ extension NetworkService {
     ///
     /// - Throws: As that method.
     public func download(
-        _ path: EndpointPath,
-        query: QueryItems = [:],
-        into folder: URL,
-        options: DownloadOptions = DownloadOptions(),
+        _ path: EndpointPath, query: QueryItems = [:], into folder: URL, options: DownloadOptions = DownloadOptions(),
         progress: ProgressHandler? = nil
     ) async throws -> DownloadedFile {
         try await download(Endpoint<Data>.get(path, query: query), into: folder, options: options, progress: progress)
@@ -58,9 +50,7 @@ extension NetworkService {
     ///
     /// - Throws: As ``download(_:to:options:progress:)``.
     public func download<Response>(
-        _ endpoint: Endpoint<Response>,
-        into folder: URL,
-        options: DownloadOptions = DownloadOptions(),
+        _ endpoint: Endpoint<Response>, into folder: URL, options: DownloadOptions = DownloadOptions(),
         progress: ProgressHandler? = nil
     ) async throws -> DownloadedFile {
         try await makeDownload(endpoint, options, progress).run(into: folder, named: "download")

@@ -96,8 +96,7 @@ extension NetworkService {
     /// - Returns: The items. Reading them throws `NetworkError`, with code `redirectRefused` when the next page is of
     ///   another origin.
     public func pages<Item>(
-        _ endpoint: Endpoint<[Item]>,
-        maximumPages: Int = PagedSequence<Item, URL>.defaultMaximumPages,
+        _ endpoint: Endpoint<[Item]>, maximumPages: Int = PagedSequence<Item, URL>.defaultMaximumPages,
         options: RequestOptions = RequestOptions()
     ) -> PagedSequence<Item, URL> {
         PagedSequence(maximumPages: maximumPages) { () -> PagedSequence<Item, URL>.Fetch in
