@@ -52,9 +52,7 @@ struct CachedResponse: Sendable {
     var headers: HTTPHeaders { HTTPHeaders(record.fields.lazy.filter { $0.count == 2 }.map { ($0[0], $0[1]) }) }
 
     /// The head, as of a response to a URL.
-    func head(_ url: URL) -> HTTPResponseHead {
-        HTTPResponseHead(status: record.status, headers: headers, url: url)
-    }
+    func head(_ url: URL) -> HTTPResponseHead { HTTPResponseHead(status: record.status, headers: headers, url: url) }
 }
 
 extension CachedResponse {

@@ -63,9 +63,7 @@ extension Endpoint {
     public func deadline(_ duration: Duration) -> Self { with { $0.deadline = duration } }
 
     /// The same call with accepted statuses of its own: `.accepting(.success, .notFound)`.
-    public func accepting(_ statuses: HTTPStatusSet...) -> Self {
-        with { $0.acceptedStatuses = .any(of: statuses) }
-    }
+    public func accepting(_ statuses: HTTPStatusSet...) -> Self { with { $0.acceptedStatuses = .any(of: statuses) } }
 
     /// The same call with a rule of its own for redirects: `.redirects(.refuse)`.
     public func redirects(_ rule: RedirectRule) -> Self { with { $0.redirects = rule } }

@@ -81,9 +81,7 @@ public struct HTTPHeaders: Sendable, Hashable {
     /// Removes all fields of a name.
     public mutating func remove(_ name: String) { fields.removeAll { $0.name.equalsIgnoringASCIICase(name) } }
 
-    package mutating func removeAll(where isSelected: (HTTPField) -> Bool) {
-        fields.removeAll(where: isSelected)
-    }
+    package mutating func removeAll(where isSelected: (HTTPField) -> Bool) { fields.removeAll(where: isSelected) }
 
     /// The names in order, a repeated one once, in the case it was first written in.
     public var names: [String] {

@@ -110,9 +110,7 @@ extension Origin {
 
 extension UInt8 {
     /// A byte of a host that is written in one way only: a small letter, a digit, a dot or a hyphen.
-    fileprivate var isPlainHostByte: Bool {
-        (self >= 0x61 && self <= 0x7A) || isDigit || self == 0x2D || self == 0x2E
-    }
+    fileprivate var isPlainHostByte: Bool { (self >= 0x61 && self <= 0x7A) || isDigit || self == 0x2D || self == 0x2E }
 
     /// A byte of an IPv6 address, in small letters (RFC 4291 §2.2).
     fileprivate var isAddressByte: Bool { isDigit || (self >= 0x61 && self <= 0x66) || self == 0x3A || self == 0x2E }

@@ -13,9 +13,7 @@ extension Redaction {
     /// fingerprint is left. A text of more bytes than the limit is cut where no part of a secret is left.
     ///
     /// - Complexity: O(*n*) in the length of the text, for a given number of secrets.
-    package func text(_ text: String, limit: Int? = nil) -> String {
-        search(text, limit: limit) ?? withheld(text)
-    }
+    package func text(_ text: String, limit: Int? = nil) -> String { search(text, limit: limit) ?? withheld(text) }
 
     /// What may be shown of a text of the response, in a format that is known and without its escapes: the text without
     /// secrets; where secrets of the call are not known, its fingerprint.

@@ -201,7 +201,5 @@ extension String {
 
     /// A server's code or request identifier of an error that has lost the call's secrets: without secrets of the call
     /// and control characters, and of bounded length.
-    package func asIdentifier(withoutQuoting secrets: [String?]) -> String {
-        Redaction(secrets: secrets).code(self)
-    }
+    package func asIdentifier(withoutQuoting secrets: [String?]) -> String { Redaction(secrets: secrets).code(self) }
 }

@@ -14,9 +14,7 @@ extension NetworkError {
     package var asksToWait: Bool { retryAfter != nil || response?.headers["Retry-After"] != nil }
 
     /// The error without secrets of the call, which servers quote: "no such token: …" (G17). `nil` stands for none.
-    public func withoutQuoting(_ secrets: [String?]) -> NetworkError {
-        redacted(by: Redaction(secrets: secrets))
-    }
+    public func withoutQuoting(_ secrets: [String?]) -> NetworkError { redacted(by: Redaction(secrets: secrets)) }
 }
 
 extension TokenRefreshError {

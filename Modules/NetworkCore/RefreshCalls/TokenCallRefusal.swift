@@ -141,9 +141,7 @@ extension NetworkError {
 
 extension String {
     /// A sentence in the form of a code: `Client not found` as `client_not_found`.
-    fileprivate var asCode: String {
-        lowercased().split { !$0.isLetter && !$0.isNumber }.joined(separator: "_")
-    }
+    fileprivate var asCode: String { lowercased().split { !$0.isLetter && !$0.isNumber }.joined(separator: "_") }
 }
 
 extension Data {

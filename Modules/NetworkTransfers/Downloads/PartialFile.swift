@@ -146,9 +146,7 @@ struct PartialFile {
         self.record = record
     }
 
-    private func removeRecord() throws {
-        if let recordURL { try FileManager.default.removeItem(at: recordURL) }
-    }
+    private func removeRecord() throws { if let recordURL { try FileManager.default.removeItem(at: recordURL) } }
 }
 
 extension HTTPResponseHead {

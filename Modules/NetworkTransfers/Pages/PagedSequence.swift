@@ -35,9 +35,7 @@ public struct PagedSequence<Item: Sendable, Cursor: Hashable & Sendable>: AsyncS
     }
 
     /// Starts an iteration. It fetches no page.
-    public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(fetch: makeFetch(), maximumPages: maximumPages)
-    }
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(fetch: makeFetch(), maximumPages: maximumPages) }
 
     /// Iterates over the items.
     public struct AsyncIterator: AsyncIteratorProtocol {
