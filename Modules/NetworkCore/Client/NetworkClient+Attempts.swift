@@ -1,6 +1,5 @@
 import AuthInterface
 import ConcurrencyPrimitives
-import Foundation
 
 // One attempt: adapt, exchange, redirects; and whether another one follows.
 extension NetworkClient {
