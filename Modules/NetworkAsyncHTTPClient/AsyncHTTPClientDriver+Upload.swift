@@ -19,7 +19,11 @@ extension AsyncHTTPClientDriver {
         }
         if client.log != nil, request.connectionUse.isForTokens { fields.append(("Connection", "close")) }
         if head.headers.first(of: "User-Agent") == nil { fields.append(("User-Agent", "Latchkey")) }
-        if let mark = try announce() { fields.append(mark) }
+        if let log = client.log {
+            fields.append(log.add(note))
+        } else if request.body.trailers != nil {
+            throw HTTPTransportError(.invalidRequest, reason: "an HTTP client that is shared cannot send trailers")
+        }
         do {
             return try HTTPClient.Request(
                 url: head.url, method: NIOHTTP1.HTTPMethod(rawValue: head.method.rawValue),
@@ -56,27 +60,10 @@ extension AsyncHTTPClientDriver {
         }
     }
 
-    /// Leaves a note for the connection, where it has to know something. Returns the field that marks the request.
-    /// `nil`: there is nothing to know.
-    private func announce() throws -> (name: String, value: String)? {
-        let (permit, hasTrailers) = (request.startPermit, request.body.trailers != nil)
-        guard permit != nil || hasTrailers else { return nil }
-        guard let notes = client.log?.requests else {
-            guard !hasTrailers else {
-                throw HTTPTransportError(.invalidRequest, reason: "an HTTP client that is shared cannot send trailers")
-            }
-            return nil
-        }
-        let (number, mark) = notes.add(.init(trailers: hasTrailers ? [:] : nil, permit: permit))
-        state.withLock { $0.noteNumber = number }
-        return mark
-    }
-
     private func makeTrailers() async throws {
-        guard let make = request.body.trailers, let number = state.withLock({ $0.noteNumber }) else { return }
-        let fields = try await make()
+        guard let fields = try await request.body.trailers?() else { return }
         try HTTPRequestHead.validateTrailers(fields)
-        client.log?.requests[number]?.trailers = NIOHTTP1.HTTPHeaders(fields.map { ($0.name, $0.value) })
+        note.trailers = NIOHTTP1.HTTPHeaders(fields.map { ($0.name, $0.value) })
     }
 
     private func send(through queue: UploadQueue, end: EventLoopPromise<Void>) async {

@@ -14,9 +14,6 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
         /// How often the request was handed to AsyncHTTPClient.
         var attempts = 0
         var upload: Upload?
-        /// The number of the note of the request.
-        var noteNumber: Int?
-        var entry: ResponseLog.Entry?
         /// While the server waits: it sends more when the promise is fulfilled.
         var demand: EventLoopPromise<Void>?
         var isEnded = false
@@ -35,6 +32,7 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
     let exchange: Exchange
     /// Kept, so that its connections are not closed before the exchange has ended.
     let client: PooledHTTPClient
+    let note: ExchangeNote
     let state = Locked(State())
 
     var request: HTTPTransportRequest { exchange.request }
@@ -42,6 +40,7 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
     init(_ exchange: Exchange, over client: PooledHTTPClient) {
         self.exchange = exchange
         self.client = client
+        note = ExchangeNote(permit: exchange.request.startPermit)
     }
 
     func start() {
@@ -64,7 +63,11 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
             state.attempts += 1
             return state.attempts
         }
-        guard let attempt else { return }
+        guard let attempt else {
+            // It may have ended before its note was kept.
+            client.log?.remove(note)
+            return
+        }
         // The connections of an application's client do not ask.
         if client.log == nil {
             let isUnsent = { @Sendable [weak exchange] in !(exchange?.progress.isSent ?? true) }
@@ -72,8 +75,8 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
         }
         let task = client.client.execute(request: httpRequest, delegate: self, eventLoop: .delegate(on: eventLoop))
         task.futureResult.whenFailure { error in
-            let (isLatest, entry) = self.state.withLock { state in
-                (!state.isEnded && state.attempts == attempt && attempt < Self.mostAttempts, state.entry)
+            let isLatest = self.state.withLock { state in
+                !state.isEnded && state.attempts == attempt && attempt < Self.mostAttempts
             }
             let progress = self.exchange.progress
             let isClosed = HTTPTransportError.isClosedConnection(error)
@@ -83,7 +86,8 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
             // The whole response was there before the request was sent, and the connection has closed since, or does
             // not take the end of the request any more. AsyncHTTPClient may have dropped a part of the body.
             let isOver = isClosed || error as? HTTPClientError == .requestStreamCancelled
-            if isOver, entry?.isWhole(after: progress.bytesReceived) == true { return self.complete() }
+            let isWhole = progress.hasHead && self.note.isWhole(after: progress.bytesReceived)
+            if isOver, isWhole { return self.complete() }
             let failure = HTTPTransportError(reportedBy: error, after: progress, through: self.client.proxy)
             self.exchange.end(.failure(failure))
         }
@@ -98,7 +102,7 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
 
     /// The response is whole.
     func complete() {
-        let fields = state.withLock { $0.entry }?.end?.trailers
+        let fields = note.end?.trailers
         exchange.end(.success(fields.map { NetworkCore.HTTPHeaders($0.map { ($0.name, $0.value) }) } ?? [:]))
     }
 
@@ -109,13 +113,13 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
         }
         before.upload?.task.cancel()
         before.upload?.queue.end()
-        if let number = before.noteNumber { client.log?.requests.remove(number) }
+        client.log?.remove(note)
         // Before the task: AsyncHTTPClient then fulfils what it holds the sender back with.
         before.upload?.end.fail(error ?? CancellationError())
         if let task = before.task, error != nil || before.upload != nil { task.cancel() }
         before.demand?.fail(error ?? CancellationError())
         // Its request has not ended, and never will.
-        if before.upload != nil, error == nil { before.entry?.channel.close(promise: nil) }
+        if before.upload != nil, error == nil { note.channel?.close(promise: nil) }
     }
 }
 
@@ -148,21 +152,15 @@ extension AsyncHTTPClientDriver: HTTPClientResponseDelegate {
     /// The head is delivered when all that has arrived with it is there, so that its reader is resumed once for a short
     /// response, and not for each part.
     private func receive(_ head: NIOHTTP1.HTTPResponseHead, on eventLoop: any EventLoop) {
-        var head = head
-        let responses = client.log?.responses
-        let entry = responses?.takeMark(from: &head.headers).flatMap { responses?.remove($0) }
         var fields = NetworkCore.HTTPHeaders()
         for (name, value) in head.headers { fields.appendIfValid(name, value) }
         let response = NetworkCore.HTTPResponseHead(
             status: Int(head.status.code), headers: fields, url: request.head.url)
-        state.withLock { state in
-            if !state.isEnded { state.entry = entry }
-        }
         let version = head.version == .http2 ? "h2" : "http/\(head.version.major).\(head.version.minor)"
-        let isFirst = exchange.receive(response, protocolName: version, isConnectionReused: entry?.isConnectionReused)
+        let isFirst = exchange.receive(response, protocolName: version, isConnectionReused: note.isConnectionReused)
         guard isFirst else { return }
         if hasUpload {
-            entry?.whenEndedEarly { [weak self] in
+            note.whenEndedEarly { [weak self] in
                 guard let self else { return }
                 eventLoop.execute { self.endEarly(on: eventLoop) }
             }
@@ -171,8 +169,7 @@ extension AsyncHTTPClientDriver: HTTPClientResponseDelegate {
     }
 
     /// Ends an exchange whose response is there, and whose server does not want the rest of the request. What has
-    /// arrived is delivered first: some of it in this turn of the event loop, so the exchange ends when one has brought
-    /// nothing.
+    /// arrived is delivered first: some of it in this turn of the event loop, so it ends when one has brought nothing.
     private func endEarly(on eventLoop: any EventLoop, received: Int64? = nil) {
         let isUploading = state.withLock { $0.upload != nil && $0.demand == nil }
         guard isUploading else { return }

@@ -14,14 +14,12 @@ public import NetworkExchange
 /// HTTP/1.1, and HTTP/2 where the server agrees to it in the TLS handshake. A body is sent while it is made, and a
 /// response is read while the request is still being sent. Both directions have back-pressure: a sender waits for the
 /// connection, and a server waits for the reader. The transport follows no redirect and keeps no cookie. It decodes
-/// `gzip` and `deflate`, and fails when such a body is cut short or is larger than ``Limits/decompressionRatio``
-/// allows.
+/// `gzip` and `deflate`, and fails when such a body is cut short or exceeds ``Limits/decompressionRatio``.
 ///
 /// **Connections.** Requests to one origin wait in this transport until one of ``Limits/connectionsPerOrigin`` is free,
 /// and streams until one of ``Limits/streamsPerOrigin`` is. A refresh waits for neither: it has connections of its own,
-/// each new and used once, so that no server can close it between two requests. The same holds for a call that carries
-/// no token and must not happen twice, as a sign-in is. A connection on which bytes arrive that belong to no response
-/// is closed.
+/// each new and used once, so that no server can close it between two requests. So has a call that carries no token and
+/// must not happen twice, as a sign-in. A connection on which bytes arrive that belong to no response is closed.
 ///
 /// **Token calls**, as `asTokenCall()` makes them, send `Connection: close`. Their responses are read with faults that
 /// leave no doubt (the article *Transports*), over TLS or loopback; all others strictly, as over HTTP/2 and over an
@@ -48,8 +46,7 @@ public import NetworkExchange
 /// application's tracer. So its tracing is off, and an observer of the client traces calls. `configure` can turn it on.
 ///
 /// **End.** A transport that is released closes its connections when its last exchange has ended. ``shutdown()`` does
-/// it at once. Before a program exits: `await session.settle()`, then `shutdown()`. A refresh in progress needs the
-/// transport.
+/// it at once. Before a program exits: `await session.settle()`, then `shutdown()`: a refresh may need it.
 public final class AsyncHTTPClientTransport: HTTPTransport {
     private let clients: HTTPClientSet
     private let limits: Limits
@@ -71,9 +68,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     ///   - configure: Changes the configuration of the HTTP client before it is used: TLS, a proxy, the versions of
     ///     HTTP. Redirects, timeouts, connections and decompression are set by the transport afterwards.
     public convenience init(
-        limits: Limits = Limits(),
-        trust: ServerTrust = .system,
-        clock: any TimeSource = SystemTimeSource(),
+        limits: Limits = Limits(), trust: ServerTrust = .system, clock: any TimeSource = SystemTimeSource(),
         configure: (inout HTTPClient.Configuration) -> Void = { _ in }
     ) {
         var configuration = HTTPClient.Configuration()
@@ -92,12 +87,9 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     /// after the last use of the transport.
     ///
     /// Set `httpVersion` to `.http1Only` in its configuration: over HTTP/2, a server that has sent its whole response
-    /// before it has the whole request can end the process (AsyncHTTPClient 1.37). A transport's own clients are not
-    /// affected.
+    /// before it has the whole request can end the process (AsyncHTTPClient 1.37), but not with a transport's own.
     public convenience init(
-        sharing client: HTTPClient,
-        limits: Limits = Limits(),
-        clock: any TimeSource = SystemTimeSource()
+        sharing client: HTTPClient, limits: Limits = Limits(), clock: any TimeSource = SystemTimeSource()
     ) {
         self.init(HTTPClientSet(sharing: client), limits: limits, clock: clock)
     }
@@ -142,6 +134,56 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
                 ExchangeLane(limit: limits.requests(to: origin, use: use))
             }
         }
+    }
+}
+
+extension AsyncHTTPClientTransport {
+    /// The limits of a transport.
+    public struct Limits: Sendable, Hashable {
+        /// The most calls at a time to an `http` origin, each on a connection of its own.
+        public var connectionsPerOrigin = 8
+
+        /// The most streams at a time from an origin. Calls do not wait for them.
+        public var streamsPerOrigin = 64
+
+        /// The most calls at a time to an `https` origin, where one HTTP/2 connection carries many.
+        public var multiplexedRequestsPerOrigin = 64
+
+        /// How long a connection without a request is kept.
+        public var connectionIdleTime: Duration = .seconds(60)
+
+        /// The longest time to connect, TLS included.
+        public var connectTimeout: Duration = .seconds(30)
+
+        /// How many bytes of a response may wait to be read before the server has to wait. Some more may arrive by
+        /// then. With less than a connection reads at once, each piece of a large body costs a switch between threads.
+        public var unreadBytes = 256 * 1_024
+
+        /// How many times its size a compressed body may have once decoded. A larger one fails with `responseTooLarge`.
+        public var decompressionRatio = 200
+
+        /// How long a process that was stopped, or whose device slept, runs before a time limit counts that has passed
+        /// meanwhile. What has arrived in its sockets is read in this time.
+        public var wakeGrace: Duration = .seconds(5)
+
+        /// Creates the standard limits.
+        public init() {}
+
+        /// The most requests at a time.
+        func requests(to origin: Origin, use: ConnectionUse) -> Int {
+            switch use {
+            case .streams: max(1, streamsPerOrigin)
+            case .refreshes: Self.refreshesPerOrigin
+            default: max(1, origin.isCleartext ? connectionsPerOrigin : multiplexedRequestsPerOrigin)
+            }
+        }
+
+        /// The most requests at a time to any origin.
+        var mostRequests: Int {
+            max(1, connectionsPerOrigin, multiplexedRequestsPerOrigin, streamsPerOrigin, Self.refreshesPerOrigin)
+        }
+
+        private static let refreshesPerOrigin = 64
     }
 }
 

@@ -3,8 +3,7 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPCompression
 
-/// Prepares compressed bodies for NIO's decompressor, which it stands before, so that it decodes what it does not
-/// alone:
+/// Prepares compressed bodies for NIO's decompressor, which stands after it and does not decode all of them:
 ///
 /// - `x-gzip`, which is `gzip` (RFC 9110 §8.4.1.3).
 /// - `gzip` of several members (RFC 1952 §2.2). Where a member ends is not shown by the decompressor. It is where
@@ -90,8 +89,7 @@ final class CompressedBodyHandler: ChannelInboundHandler, RemovableChannelHandle
             guard let first = held.getInteger(at: held.readerIndex, as: UInt16.self) else {
                 return coding = .deflate(held: held)
             }
-            // The method is deflate, and the two bytes are a multiple of 31 (RFC 1950 §2.2). Or it is gzip under
-            // another name.
+            // The method is deflate, and the two bytes a multiple of 31 (RFC 1950 §2.2). Or it is really gzip.
             let isZlib = (first >> 8 & 0xF == 8 && first % 31 == 0) || first == 0x1F8B
             coding = isZlib ? .other : .bareDeflate
             if !isZlib {

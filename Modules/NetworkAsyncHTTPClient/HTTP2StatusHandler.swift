@@ -50,9 +50,7 @@ final class HTTP2StatusHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     /// Three digits from 100 (RFC 9110 §15), and not 101, which HTTP/2 does not have (RFC 9113 §8.6).
     private static func isStatus(_ text: String) -> Bool {
-        let digits = text.utf8
-        return digits.count == 3 && digits.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } && digits.first != 0x30
-            && text != "101"
+        text.utf8.count == 3 && (Int(text).map((100...999).contains) ?? false) && text != "101"
     }
 }
 #endif

@@ -6,13 +6,10 @@ import NetworkCore
 ///
 /// Lines of a head that are no field are left out, folded ones joined, control bytes dropped (RFC 9112 §5).
 /// `Transfer-Encoding` wins over `Content-Length`, and its `identity` is ignored (§6.3). Of chunks, blanks around
-/// sizes, extensions and trailers are left out. Two lengths, a NUL in the status and a size that is no number are
-/// errors.
+/// sizes, extensions and trailers are left out. Two lengths, a NUL in the status and a bad size are errors.
 struct LenientResponse {
     /// What is read next. Of a chunk, so many bytes, and the end of their line.
-    private enum Part {
-        case head, chunkSize, chunk(Int), trailers, rest
-    }
+    private enum Part { case head, chunkSize, chunk(Int), trailers, rest }
 
     /// The most bytes of a head, as the decoder has it for any response.
     static let longestHead = 2 * 1_024 * 1_024

@@ -6,21 +6,18 @@ import NIOHTTP1
 import NetworkCore
 import NetworkExchange
 
-/// Writes the responses of one connection to the log, and passes on nothing that AsyncHTTPClient does not expect: that
-/// library ends the process for a body without a head that it has accepted, and for a second head.
+/// Notes the responses of one connection for their exchanges, and passes on nothing that AsyncHTTPClient does not
+/// expect: that library ends the process for a body without a head that it has accepted, and for a second head.
 final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart
     typealias OutboundIn = HTTPClientRequestPart
     typealias OutboundOut = HTTPClientRequestPart
 
-    /// The exchange of a response takes its entry soon after the head, unless it was cancelled.
-    private static let timeToTake = TimeAmount.seconds(60)
-
     /// The request of the connection.
     private enum Request {
-        /// Its head was sent. `note`: the number of what there is to know of it; `permit`: the right to send its body.
-        case sending(note: Int?, permit: StartPermit?)
+        /// Its head was sent. `permit`: the right to send its body.
+        case sending(permit: StartPermit?)
         /// None was begun yet, or all of it was sent.
         case sent
         /// It was refused before its body. Nothing more of the connection is written.
@@ -32,16 +29,16 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
         /// A request was begun. Heads with a status of 1xx may come, and one other.
         case awaited
         case body(Body)
-        /// `held`: its end, where that is not passed on yet.
-        case ended(held: End?)
-        /// What arrived is no response. Nothing more of the connection is read.
-        case refused
-        /// A stream has ended before its request was sent.
-        case over
+        /// `held`: its end, where that is held back until its request was sent, or else its connection has closed.
+        case ended(held: HTTPClientResponsePart?, followsRequest: Bool = false)
+        /// Nothing more of the connection is read. What arrived is no response, or a stream is over: the response has
+        /// ended before its request was sent.
+        case closed(isOver: Bool)
     }
 
     private struct Body {
-        let entry: ResponseLog.Entry
+        /// Whether it has a coding, so that its length here is not that which is read.
+        let isEncoded: Bool
         /// Whether the server does not want the rest of the request.
         let isRefusal: Bool
         /// How many bytes are to come. `nil`: not known.
@@ -52,12 +49,6 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
         var held: ByteBuffer?
     }
 
-    /// The end of a response that is held back: until the request was sent, or else until its connection has closed.
-    private struct End {
-        let part: HTTPClientResponsePart
-        let followsRequest: Bool
-    }
-
     private let log: ResponseLog
     /// Whether it is a stream of HTTP/2.
     private let isStream: Bool
@@ -65,8 +56,9 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     /// Whether the request is for a head without a body.
     private var isHead = false
     private var response = Response.ended(held: nil)
-    /// The number of the newest entry in the log.
-    private var entryNumber: Int?
+    /// What the exchange is told, from the head of its request on.
+    private var note: ExchangeNote?
+    private var hasResponded = false
     private var decodesBodies = false
     /// Whether a byte has arrived since the request was begun.
     var hasReceived = false
@@ -74,9 +66,7 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     var isReadIncomplete = false
     private var context: ChannelHandlerContext?
 
-    init(_ log: ResponseLog, isStream: Bool) {
-        (self.log, self.isStream) = (log, isStream)
-    }
+    init(_ log: ResponseLog, isStream: Bool) { (self.log, self.isStream) = (log, isStream) }
 
     /// Whether the head of a response is to come.
     var isHeadAwaited: Bool { if case .awaited = response { true } else { false } }
@@ -89,17 +79,11 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     /// How many bytes of the body are to come. `nil`: not known.
     var bytesToCome: Int? { body?.bytesToCome }
 
-    /// Whether nothing more of the connection is read.
-    private var isClosed: Bool {
-        switch response {
-        case .refused, .over: true
-        case .awaited, .body, .ended: false
-        }
-    }
+    private var isRequestSent: Bool { if case .sent = request { true } else { false } }
 
-    private var isOver: Bool { if case .over = response { true } else { false } }
+    private var isClosed: Bool { if case .closed = response { true } else { false } }
 
-    private var hasResponded: Bool { entryNumber != nil }
+    private var isOver: Bool { if case .closed(isOver: true) = response { true } else { false } }
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
@@ -114,26 +98,24 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
         case (.head(var head), _):
             hasReceived = false
             isHead = head.method == .HEAD
-            if case .refused = response {} else { response = .awaited }
-            let number = log.requests.takeMark(from: &head.headers)
-            request = .sending(note: number, permit: nil)
-            guard let number else { break }
+            if !isClosed { response = .awaited }
+            let taken = log.takeNote(from: &head.headers)
+            self.note = taken.note
+            request = .sending(permit: taken.note?.permit)
+            guard taken.isMarked else { break }
             // An exchange that has ended has no right to send anything.
-            guard let note = log.requests[number], note.permit?.start() ?? true else {
-                return refuseToSend(context, promise)
-            }
-            request = .sending(note: number, permit: note.permit)
+            guard let note = taken.note, note.permit?.start() ?? true else { return refuseToSend(context, promise) }
             data = wrapOutboundOut(.head(head))
-        case (.body, .sending(let note, let permit?)):
-            request = .sending(note: note, permit: nil)
+        case (.body, .sending(let permit?)):
+            request = .sending(permit: nil)
             guard permit.start() else { return refuseToSend(context, promise) }
-        case (.end, .sending(let note, _)):
+        case (.end, .sending):
             request = .sent
             // Not in this call: AsyncHTTPClient may begin another request.
-            if case .ended(let held?) = response, held.followsRequest {
+            if case .ended(_?, followsRequest: true) = response {
                 context.eventLoop.assumeIsolated().execute { self.passOnEnd() }
             }
-            if let note, let trailers = log.requests[note]?.trailers { data = wrapOutboundOut(.end(trailers)) }
+            if let trailers = note?.trailers { data = wrapOutboundOut(.end(trailers)) }
         case (.body, _), (.end, _): break
         }
         context.write(data, promise: promise)
@@ -143,7 +125,7 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     /// call: AsyncHTTPClient is at its own state.
     private func refuseToSend(_ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
         request = .refused
-        response = .refused
+        response = .closed(isOver: false)
         promise?.fail(HTTPTransportError.notStarted)
         context.eventLoop.assumeIsolated().execute {
             guard let context = self.context else { return }
@@ -182,30 +164,22 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
         }
         let isEncoded = head.headers.contains(name: "Content-Encoding")
         if isEncoded { attachCompressedBody(context) }
-        let entry = ResponseLog.Entry(isConnectionReused: hasResponded, isEncoded: isEncoded, channel: context.channel)
-        forget(in: context)
-        let (number, mark) = log.responses.add(entry)
-        entryNumber = number
-        head.headers.add(name: mark.name, value: mark.value)
-        response = .body(Body(entry: entry, isRefusal: head.status.code >= 300, bytesToCome: bytesToCome))
+        note?.receiveHead(on: context.channel, isConnectionReused: hasResponded)
+        hasResponded = true
+        response = .body(Body(isEncoded: isEncoded, isRefusal: head.status.code >= 300, bytesToCome: bytesToCome))
         context.fireChannelRead(wrapInboundOut(.head(head)))
     }
 
     private func receive(_ buffer: ByteBuffer, of body: Body, _ context: ChannelHandlerContext) {
-        var (body, part) = (body, body.held ?? buffer)
+        var body = body
         body.bytesToCome? &-= buffer.readableBytes
         body.length += Int64(buffer.readableBytes)
-        let isFirst = body.held == nil
-        if isReadIncomplete {
-            body.held = buffer
-            response = .body(body)
-            if isFirst { return }
-        } else {
-            body.held = nil
-            response = .body(body)
-            if !isFirst { part.writeImmutableBuffer(buffer) }
-        }
-        context.fireChannelRead(wrapInboundOut(.body(part)))
+        let held = body.held
+        body.held = isReadIncomplete ? buffer : nil
+        response = .body(body)
+        var part = held ?? buffer
+        if held != nil, !isReadIncomplete { part.writeImmutableBuffer(buffer) }
+        if held != nil || !isReadIncomplete { context.fireChannelRead(wrapInboundOut(.body(part))) }
     }
 
     /// Passes on what is held back until a read is complete.
@@ -219,15 +193,15 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     private func end(_ trailers: NIOHTTP1.HTTPHeaders?, _ context: ChannelHandlerContext) {
         endRead()
         guard let body else { return }
-        body.entry.receive(.init(length: body.entry.isEncoded ? nil : body.length, trailers: trailers))
-        var isRequestSent = false
-        if case .sent = request { isRequestSent = true }
+        // Another request may have begun once the end is passed on.
+        let isRequestSent = isRequestSent
+        note?.receive(.init(length: body.isEncoded ? nil : body.length, trailers: trailers))
         // AsyncHTTPClient waits for the rest of the request. It must not have seen the end by then: it ends the process
         // when the connection closes after the last byte was sent and before its event loop has heard of that.
         let followsRequest = !isReadIncomplete && !isRequestSent && !isStream && !body.isRefusal
         let end = HTTPClientResponsePart.end(trailers)
         if isReadIncomplete || followsRequest {
-            response = .ended(held: End(part: end, followsRequest: followsRequest))
+            response = .ended(held: end, followsRequest: followsRequest)
         } else {
             response = .ended(held: nil)
             context.fireChannelRead(wrapInboundOut(end))
@@ -236,13 +210,12 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     }
 
     private func passOnEnd() {
-        guard case .ended(let held?) = response else { return }
+        guard case .ended(let held?, _) = response else { return }
         response = .ended(held: nil)
-        context?.fireChannelRead(wrapInboundOut(held.part))
+        context?.fireChannelRead(wrapInboundOut(held))
     }
 
-    /// Adds what decodes bodies, on a connection whose server compresses: elsewhere each part of each response would
-    /// pass through it in vain.
+    /// Adds what decodes bodies, on a connection whose server compresses: elsewhere it would see each part in vain.
     private func attachCompressedBody(_ context: ChannelHandlerContext) {
         guard !decodesBodies else { return }
         decodesBodies = true
@@ -256,14 +229,14 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     /// The response has ended before its request. AsyncHTTPClient waits for the rest of the request, also where no one
     /// wants it. On a stream of HTTP/2 it does not expect what may follow, and ends the process.
     private func endEarly(_ body: Body, _ context: ChannelHandlerContext) {
-        if isStream || body.isRefusal { body.entry.endEarly() }
+        if isStream || body.isRefusal { note?.endEarly() }
         guard isStream else { return }
-        response = .over
+        response = .closed(isOver: true)
         context.close(promise: nil)
     }
 
     private func refuse(_ context: ChannelHandlerContext, because reason: String = HTTPTransportError.noStatus) {
-        response = .refused
+        response = .closed(isOver: false)
         context.fireErrorCaught(HTTPTransportError(.invalidResponse, reason: reason))
         context.close(promise: nil)
     }
@@ -279,7 +252,7 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
         endRead()
         if HTTPTransportError.isClosedConnection(error), reportClosedConnection(context) { return }
         // What follows a response that has ended is no error of that response.
-        if case .ended(.some) = response { return }
+        if case .ended(_?, _) = response { return }
         context.fireErrorCaught(error)
     }
 
@@ -307,13 +280,9 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        forget(in: context)
+        // It refers to the channel, and so to this handler.
+        note = nil
         self.context = nil
-    }
-
-    private func forget(in context: ChannelHandlerContext) {
-        guard let number = entryNumber, log.responses[number] != nil else { return }
-        context.eventLoop.scheduleTask(in: Self.timeToTake) { [log] in log.responses.remove(number) }
     }
 }
 

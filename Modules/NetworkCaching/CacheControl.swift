@@ -42,14 +42,10 @@ struct CacheControl: Equatable {
     func has(_ name: String) -> Bool { directives[name] != nil }
 
     /// A time in seconds. `nil`: the directive is absent. An invalid time is 0.
-    func seconds(_ name: String) -> TimeInterval? {
-        directives[name].map { TimeInterval(Self.time($0)) }
-    }
+    func seconds(_ name: String) -> TimeInterval? { directives[name].map { TimeInterval(Self.time($0)) } }
 
     /// Whether a directive without a time is there, as `max-stale`, which then means any time.
-    func isWithoutValue(_ name: String) -> Bool {
-        if case .some(.none) = directives[name] { true } else { false }
-    }
+    func isWithoutValue(_ name: String) -> Bool { if case .some(.none) = directives[name] { true } else { false } }
 
     private static func time(_ text: String?) -> Int {
         guard let text, !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return 0 }

@@ -89,9 +89,7 @@ struct CacheFolder: Sendable {
         }
     }
 
-    func delete(_ files: [URL]) {
-        for file in files { try? FileManager.default.removeItem(at: file) }
-    }
+    func delete(_ files: [URL]) { for file in files { try? FileManager.default.removeItem(at: file) } }
 
     /// Reads the record of a file, and where its body starts. `nil`: the file is damaged, also by its size.
     private func read(_ url: URL) -> (CachedResponse.Record, Int)? {

@@ -49,14 +49,10 @@ struct CachedResponse: Sendable {
     /// When the response arrived, on the uptime of this process's clock. `nil`: it was read from a disk.
     var receivedUptime: Duration?
 
-    var headers: HTTPHeaders {
-        HTTPHeaders(record.fields.lazy.filter { $0.count == 2 }.map { ($0[0], $0[1]) })
-    }
+    var headers: HTTPHeaders { HTTPHeaders(record.fields.lazy.filter { $0.count == 2 }.map { ($0[0], $0[1]) }) }
 
     /// The head, as of a response to a URL.
-    func head(_ url: URL) -> HTTPResponseHead {
-        HTTPResponseHead(status: record.status, headers: headers, url: url)
-    }
+    func head(_ url: URL) -> HTTPResponseHead { HTTPResponseHead(status: record.status, headers: headers, url: url) }
 }
 
 extension CachedResponse {
@@ -116,8 +112,7 @@ extension HTTPTransportRequest {
         context.tokens.reduce(value) { $0.replacingOccurrences(of: $1, with: Self.tokenOfSession) }
     }
 
-    /// The digest of a field. A field that is absent differs from an empty one, and several fields from one with their
-    /// values.
+    /// The digest of a field. A field that is absent differs from an empty one, and several from one with their values.
     fileprivate func selectingValue(of name: String, hash: KeyedHash) -> String {
         hash("field\n" + head.headers.values(of: name).map { "\(name):\(compared($0))\n" }.joined())
     }

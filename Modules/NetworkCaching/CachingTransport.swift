@@ -34,13 +34,11 @@ public struct CachingTransport: HTTPTransport {
         self.cache = cache
     }
 
-    /// Serves a response from the cache, or performs the request. With `only-if-cached` and nothing to serve, its
-    /// status is 504.
+    /// Serves a response from the cache, or performs the request. With `only-if-cached` and none, its status is 504.
     ///
     /// - Throws: As the transport underneath.
     public func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
-        // Before the cache is asked: what a session's end deletes must not come back by a revalidation that starts
-        // later.
+        // Before the cache is asked: what a session's end deletes must not come back by a later revalidation.
         let epoch = cache.epoch
         let control = CacheControl(request.head.headers)
         guard request.isCacheable, !control.has("no-store") else { return try await performUnstored(request) }
@@ -157,8 +155,7 @@ public struct CachingTransport: HTTPTransport {
         }
         let receivedAt = clock.date
         let receivedUptime = clock.uptime
-        let limit = cache.limits.maximumEntrySize
-        let reader = KeepingReader(response.body, limit: limit, exceeded: removeReplaced) { [cache] body in
+        let store: @Sendable (Data) -> Void = { [cache] body in
             let length = head.headers.values(of: "Content-Length").first.flatMap { Int($0) }
             guard length == nil || length == body.count || head.headers["Content-Encoding"] != nil else { return }
             let record = CachedResponse.Record(
@@ -167,41 +164,23 @@ public struct CachingTransport: HTTPTransport {
                 checksum: body.checksum)
             cache.store(CachedResponse(record: record, body: body, receivedUptime: receivedUptime), epoch: epoch)
         }
+        // `nil`: it was stored, or is too large.
+        let content = Locked<Data?>(Data())
         var copy = response
-        copy.body = HTTPBody(length: response.body.length, pull: reader.next)
+        copy.body = response.body.observed { [limit = cache.limits.maximumEntrySize] result in
+            switch result {
+            case .success(let piece?):
+                let isTooLarge = content.withLock { content in
+                    content?.append(piece)
+                    guard let size = content?.count, size > limit else { return false }
+                    content = nil
+                    return true
+                }
+                if isTooLarge { removeReplaced() }
+            case .success(nil): if let whole = content.withLock({ $0.take() }) { store(whole) }
+            case .failure: break
+            }
+        }
         return copy
-    }
-}
-
-/// Passes the pieces of a body on, and its whole content at its end, unless it exceeds a limit.
-private final class KeepingReader: @unchecked Sendable {  // one reader calls `next`, one call at a time
-    private var pieces: HTTPBody.AsyncIterator
-    private var content: Data? = Data()
-    private let limit: Int
-    private let exceeded: @Sendable () -> Void
-    private let finish: @Sendable (Data) -> Void
-
-    init(
-        _ body: HTTPBody, limit: Int, exceeded: @escaping @Sendable () -> Void,
-        finish: @escaping @Sendable (Data) -> Void
-    ) {
-        pieces = body.makeAsyncIterator()
-        self.limit = limit
-        self.exceeded = exceeded
-        self.finish = finish
-    }
-
-    @Sendable func next() async throws -> Data? {
-        guard let piece = try await pieces.next() else {
-            if let content { finish(content) }
-            content = nil
-            return nil
-        }
-        content?.append(piece)
-        if let content, content.count > limit {
-            self.content = nil
-            exceeded()
-        }
-        return piece
     }
 }

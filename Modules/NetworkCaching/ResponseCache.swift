@@ -87,17 +87,12 @@ public final class ResponseCache: Sendable {
     }
 
     /// Deletes the responses of all sessions. Those to requests without a token stay. What is under way is not stored.
-    public func deleteResponsesOfSessions() {
-        remove(refusesUnderWay: true) { $0.session != nil }
-    }
+    public func deleteResponsesOfSessions() { remove(refusesUnderWay: true) { $0.session != nil } }
 
     /// Deletes everything.
-    public func deleteAll() {
-        remove(refusesUnderWay: true) { _ in true }
-    }
+    public func deleteAll() { remove(refusesUnderWay: true) { _ in true } }
 
-    /// Deletes the responses of sessions that have ended, until the task is cancelled or the session object is
-    /// released.
+    /// Deletes the responses of sessions that have ended, until the task is cancelled or the session released.
     ///
     /// When the session ends, the responses of all sessions are deleted. When a sign-in replaces it, and at the first
     /// sign-in, those of all other sessions are. Responses to requests without a token stay. What is under way is not

@@ -93,8 +93,7 @@ struct ResponseTable {
         entries.keys.filter(isSelected).flatMap { take($0) { _ in true } }
     }
 
-    /// Takes entries out where there are too many, the newest one only if it is too large by itself. Returns their
-    /// files.
+    /// Takes entries out where there are too many, the newest only if it is too large alone. Returns their files.
     mutating func evict(over limits: ResponseCache.Limits) -> [URL] {
         guard isOver(limits) else { return [] }
         // In one pass down to nine tenths, so that the next responses need none.

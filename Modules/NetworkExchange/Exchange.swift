@@ -55,11 +55,8 @@ package final class Exchange: Sendable {
     ///   - startedAt: When they begin to count. `nil`: now.
     ///   - unreadLimit: How many bytes of the response may wait to be read.
     package init(
-        _ request: HTTPTransportRequest,
-        bodyLength: Int64? = nil,
-        deadlines: DeadlineQueue,
-        startedAt: Duration? = nil,
-        unreadLimit: Int
+        _ request: HTTPTransportRequest, bodyLength: Int64? = nil, deadlines: DeadlineQueue,
+        startedAt: Duration? = nil, unreadLimit: Int
     ) {
         self.request = request
         if let bodyLength { self.bodyLength = bodyLength } else { self.bodyLength = request.body.length }

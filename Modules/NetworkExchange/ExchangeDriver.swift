@@ -1,10 +1,8 @@
-/// What an HTTP library does for an ``Exchange``. It reports to the exchange what it sees of the request and the
-/// response.
+/// What an HTTP library does for an ``Exchange``. It reports what it sees of the request and the response.
 ///
 /// The exchange keeps it until the end. Calls come on any thread, outside all locks, and must not block.
 package protocol ExchangeDriver: AnyObject, Sendable {
-    /// Sends the request: there is a connection for it. It is called once, and not at all when the exchange ends
-    /// before.
+    /// Sends the request: there is a connection for it. It is called once, or never when the exchange ends before.
     func start()
 
     /// Lets the server send more, after ``Exchange/receive(_:)`` has said that it must wait. Each such wait ends with

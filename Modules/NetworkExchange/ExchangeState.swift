@@ -67,16 +67,14 @@ package struct ExchangeState<HeadWaiter: Sendable, PieceWaiter: Sendable, EndWai
 
 // Connection and request.
 extension ExchangeState {
-    /// A caller waits for the head. Returns whether the exchange goes on. If not, it was cancelled, and the waiter was
-    /// not taken.
+    /// A caller waits for the head. Returns whether the exchange goes on; if not, the waiter was not taken.
     package mutating func queue(_ waiter: HeadWaiter) -> Bool {
         guard phase == .new else { return false }
         (phase, headWaiter) = (.queued, waiter)
         return true
     }
 
-    /// There is a connection. Until then nothing can be sent, so the idle timeout does not count. Returns whether the
-    /// exchange goes on.
+    /// There is a connection. Until then the idle timeout does not count. Returns whether the exchange goes on.
     package mutating func begin(at now: Duration) -> Bool {
         guard phase == .queued else { return false }
         phase = .awaitingHead
@@ -90,8 +88,7 @@ extension ExchangeState {
     /// The request is on its way.
     package mutating func send(at now: Duration) { (sentAt, lastActivity) = (sentAt ?? now, now) }
 
-    /// Bytes of the request's body were sent. A repeated or smaller number is no news. Returns whether it is to be
-    /// reported.
+    /// Bytes of the request's body were sent. A repeated or smaller number is no news. Returns whether it is news.
     package mutating func sent(_ total: Int64, at now: Duration) -> Bool {
         lastActivity = now
         guard !isEnded, total > metrics.bytesSent || (total == 0 && !hasReportedSent) else { return false }
@@ -110,8 +107,7 @@ extension ExchangeState {
 
 // Response.
 extension ExchangeState {
-    /// The head has arrived. Returns whether it is the response's head: the first one, of an exchange that has not
-    /// ended.
+    /// The head has arrived. Returns whether it is the response's: the first one, of an exchange that has not ended.
     package mutating func receive(
         _ head: HTTPResponseHead, protocolName: String? = nil, isConnectionReused: Bool? = nil, at now: Duration
     ) -> Bool {

@@ -8,9 +8,7 @@ struct Queue<Element: Sendable>: Sendable {
 
     var isEmpty: Bool { added.isEmpty && leaving.isEmpty }
 
-    mutating func append(_ element: Element) {
-        added.append(element)
-    }
+    mutating func append(_ element: Element) { added.append(element) }
 
     mutating func popFirst() -> Element? {
         if leaving.isEmpty {

@@ -1,8 +1,7 @@
 public import Foundation
 import NetworkCore
 
-/// Which servers a transport trusts: the system's authorities or an application's own, and the public keys that hosts
-/// must have.
+/// Which servers a transport trusts: the system's authorities or an application's own, and the public keys of hosts.
 ///
 /// ```swift
 /// let trust = try ServerTrust(authorities: ServerTrust.certificates(inPEM: text), pins: pins)
@@ -15,8 +14,7 @@ public struct ServerTrust: Sendable, Hashable {
     /// The system's authorities, and no pins.
     public static let system = ServerTrust()
 
-    /// The certificates (X.509, DER) of the authorities that are trusted in place of the system's. Empty: the system's
-    /// are.
+    /// The certificates (X.509, DER) of the authorities that are trusted. Empty: the system's are.
     public let authorities: [Data]
 
     /// The public keys that hosts must have, beside a valid certificate.

@@ -46,9 +46,7 @@ public final class HARRecorder: HTTPTransport {
     }
 
     /// Removes all exchanges.
-    public func removeAll() {
-        state.withLock { $0.entries = [:] }
-    }
+    public func removeAll() { state.withLock { $0.entries = [:] } }
 
     /// Performs a request and records it.
     ///
@@ -62,8 +60,13 @@ public final class HARRecorder: HTTPTransport {
         do {
             var response = try await next.perform(request)
             recording.receive(response.head)
-            let reader = RecordingReader(response.body, recording)
-            response.body = HTTPBody(length: response.body.length, pull: reader.next)
+            response.body = response.body.observed { result in
+                switch result {
+                case .success(let piece?): recording.receive(piece)
+                case .success(nil): recording.finish(nil)
+                case .failure(let error): recording.finish(error)
+                }
+            }
             return response
         } catch {
             recording.finish(error)
@@ -84,7 +87,7 @@ public final class HARRecorder: HTTPTransport {
     }
 }
 
-/// One exchange under way.
+/// One exchange under way. It ends with its body, or when that is released.
 private final class HARRecording: Sendable {
     private struct State {
         var entry: HTTPArchive.Entry
@@ -112,6 +115,8 @@ private final class HARRecording: Sendable {
         let entry = HTTPArchive.Entry(startedDateTime: date, request: redaction.archived(request, limit: limit))
         state = Locked(State(entry: entry))
     }
+
+    deinit { finish(CancellationError()) }
 
     func receive(_ head: HTTPResponseHead) {
         let now = clock.uptime
@@ -195,32 +200,5 @@ extension Redaction {
             } ?? ""
         archived.redirectURL = head.headers["Location"].map { responseFieldValue($0, named: "Location") } ?? ""
         return archived
-    }
-}
-
-/// Passes the pieces of a body on, and records them.
-private final class RecordingReader: @unchecked Sendable {  // one reader calls `next`, one call at a time
-    private var pieces: HTTPBody.AsyncIterator
-    private let recording: HARRecording
-
-    init(_ body: HTTPBody, _ recording: HARRecording) {
-        pieces = body.makeAsyncIterator()
-        self.recording = recording
-    }
-
-    deinit { recording.finish(CancellationError()) }
-
-    @Sendable func next() async throws -> Data? {
-        do {
-            guard let piece = try await pieces.next() else {
-                recording.finish(nil)
-                return nil
-            }
-            recording.receive(piece)
-            return piece
-        } catch {
-            recording.finish(error)
-            throw error
-        }
     }
 }

@@ -22,19 +22,14 @@ public struct HTTPArchive: Sendable, Hashable, Codable {
 
     /// The exchanges, with who recorded them.
     public struct Log: Sendable, Hashable, Codable {
-        /// The version of the format.
         var version: String
-        /// The program that recorded.
         var creator: Creator
         /// The exchanges, in order.
         public var entries: [Entry]
     }
 
-    /// A program.
     struct Creator: Sendable, Hashable, Codable {
-        /// Its name.
         var name: String
-        /// Its version.
         var version: String
     }
 
@@ -80,13 +75,11 @@ extension HTTPArchive {
         public var method: String
         /// The URL.
         public var url: String
-        /// The protocol.
         var httpVersion = ""
         /// They are among the fields.
         var cookies: [Pair] = []
         /// The header fields.
         public var headers: [Pair] = []
-        /// The items of the query.
         var queryString: [Pair] = []
         /// The body.
         public var postData: PostData?
@@ -98,7 +91,6 @@ extension HTTPArchive {
 
     /// The body of a request.
     public struct PostData: Sendable, Hashable, Codable {
-        /// The media type.
         var mimeType: String
         /// The text. It is empty where the body was not kept.
         public var text: String
@@ -110,9 +102,7 @@ extension HTTPArchive {
     public struct Response: Sendable, Hashable, Codable {
         /// The status; 0: there was no response.
         public var status: Int
-        /// The reason phrase.
         var statusText = ""
-        /// The protocol.
         var httpVersion = ""
         /// They are among the fields.
         var cookies: [Pair] = []
@@ -120,7 +110,6 @@ extension HTTPArchive {
         public var headers: [Pair] = []
         /// The body.
         public var content = Content()
-        /// The target of a redirect.
         var redirectURL = ""
         /// -1: not known.
         var headersSize = -1
@@ -132,7 +121,6 @@ extension HTTPArchive {
     public struct Content: Sendable, Hashable, Codable {
         /// The bytes.
         public var size = 0
-        /// The media type.
         var mimeType = ""
         /// The text, or the bytes in base64. `nil`: it was not kept.
         public var text: String?
@@ -146,7 +134,6 @@ extension HTTPArchive {
     struct Timings: Sendable, Hashable, Codable {
         /// The wait for a connection.
         var blocked: Double?
-        /// Sending the request.
         var send: Double = 0
         /// From the request to the head of the response.
         var wait: Double = 0

@@ -61,8 +61,6 @@ private final class BoundWriter: @unchecked Sendable {  // `output` is touched o
         }
     }
 
-    func close() {
-        queue.async { [output] in output.close() }
-    }
+    func close() { queue.async { [output] in output.close() } }
 }
 #endif

@@ -2,16 +2,13 @@ import Foundation
 public import NetworkCore
 
 extension HTTPRequestHead {
-    /// Takes method, URL and header fields of a `URLRequest`; its body and its timeout are left out. Fails when
-    /// it has no URL.
+    /// Takes method, URL and header fields of a `URLRequest`; not its body and its timeout. Fails without a URL.
     public init?(_ request: URLRequest) {
         guard let url = request.url else { return nil }
         let fields = (request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }
         self.init(
-            method: HTTPMethod(rawValue: request.httpMethod ?? "GET"),
-            url: url,
-            headers: HTTPHeaders(fields.map { ($0.key, $0.value) })
-        )
+            method: HTTPMethod(rawValue: request.httpMethod ?? "GET"), url: url,
+            headers: HTTPHeaders(fields.map { ($0.key, $0.value) }))
     }
 }
 

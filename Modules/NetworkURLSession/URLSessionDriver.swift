@@ -20,9 +20,7 @@ final class URLSessionDriver: ExchangeDriver {
     private let state = Locked(State())
 
     init(
-        _ exchange: Exchange,
-        upload: URLSessionUpload,
-        unreadLimit: Int,
+        _ exchange: Exchange, upload: URLSessionUpload, unreadLimit: Int,
         makeTask: @escaping @Sendable (URLSessionDriver) throws -> URLSessionTask
     ) {
         self.exchange = exchange
@@ -61,8 +59,7 @@ final class URLSessionDriver: ExchangeDriver {
 
     func cause(of error: (any Error)?) -> (any Error)? { upload.end(error) }
 
-    /// It does not wait for URLSession to report the end: of a cancelled task it may never do so, and others wait for
-    /// their turn.
+    /// It does not wait for URLSession to report the end: of a cancelled task it may never do so, and others wait.
     func end(_ error: (any Error)?) {
         let before = state.withLock { state in
             defer { state = State(isEnded: true) }
@@ -117,5 +114,20 @@ extension URLSessionDriver {
             return nil
         }
     }
+    #endif
+}
+
+/// The calls of URLSession that may wait for its thread: making, starting and cancelling a task, and ending a session.
+///
+/// On Linux, all sessions of a process share one thread, and these calls wait for it. One response can keep it busy for
+/// a long time (see ``URLSessionTransport``). So they have a thread too, on which nothing else waits: without it, they
+/// would take the few threads of Swift's tasks, one after the other, and stop all tasks and time limits.
+enum BlockingCalls {
+    #if canImport(FoundationNetworking)
+    private static let queue = DispatchQueue(label: "latchkey.urlsession")
+
+    static func perform(_ call: @escaping @Sendable () -> Void) { queue.async(execute: call) }
+    #else
+    static func perform(_ call: @escaping @Sendable () -> Void) { call() }
     #endif
 }

@@ -22,9 +22,7 @@ final class URLSessionPool: Sendable {
     private let warm = Locked(Warm())
 
     init(
-        connectionsPerHost: Int,
-        coldConnections: Int,
-        trust: ServerTrust = .system,
+        connectionsPerHost: Int, coldConnections: Int, trust: ServerTrust = .system,
         configure: @escaping @Sendable (URLSessionConfiguration) -> Void
     ) {
         self.connectionsPerHost = connectionsPerHost
@@ -89,13 +87,16 @@ final class URLSessionPool: Sendable {
         configuration.httpCookieAcceptPolicy = .never
         configuration.httpShouldSetCookies = false
         configuration.urlCredentialStorage = nil
-        return URLSession(configuration: configuration, delegate: delegate, delegateQueue: .ofReports())
+        #if canImport(FoundationNetworking)
+        let reports = ReportQueue()
+        #else
+        let reports: OperationQueue? = nil
+        #endif
+        return URLSession(configuration: configuration, delegate: delegate, delegateQueue: reports)
     }
 
     private static func task(
-        for driver: URLSessionDriver,
-        in session: URLSession,
-        router: URLSessionRouter
+        for driver: URLSessionDriver, in session: URLSession, router: URLSessionRouter
     ) -> URLSessionTask {
         var head = URLRequest(driver.exchange.request.head)
         // FoundationNetworking knows `http`, and not `HTTP`.
@@ -126,3 +127,17 @@ final class URLSessionPool: Sendable {
         return task
     }
 }
+
+#if canImport(FoundationNetworking)
+/// Runs what a session reports on a dispatch queue.
+///
+/// On Linux, an operation queue makes an object with states and locks of each report, and looks for what to do next
+/// when it begins and when it ends: a tenth of the instructions of a request.
+private final class ReportQueue: OperationQueue, @unchecked Sendable {  // what it has cannot be changed
+    private let queue = DispatchQueue(label: "latchkey.urlsession.reports")
+
+    override func addOperation(_ block: @escaping @Sendable () -> Void) { queue.async(execute: block) }
+
+    override func addOperation(_ operation: Operation) { addOperation { operation.start() } }
+}
+#endif

@@ -30,20 +30,15 @@ final class URLSessionRouter: NSObject, Sendable {
 
 extension URLSessionRouter: URLSessionDataDelegate {
     func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        willPerformHTTPRedirection response: HTTPURLResponse,
-        newRequest request: URLRequest,
-        completionHandler: @escaping (URLRequest?) -> Void
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping (URLRequest?) -> Void
     ) {
         // The redirect is the response. The client decides whether it is followed.
         completionHandler(nil)
     }
 
     func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        didReceive challenge: URLAuthenticationChallenge,
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         #if canImport(FoundationNetworking)
@@ -67,8 +62,7 @@ extension URLSessionRouter: URLSessionDataDelegate {
 
     #if !canImport(FoundationNetworking)
     func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
+        _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping (InputStream?) -> Void
     ) {
         completionHandler(driver(of: task)?.makeStream())
@@ -76,19 +70,14 @@ extension URLSessionRouter: URLSessionDataDelegate {
     #endif
 
     func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        didSendBodyData bytesSent: Int64,
-        totalBytesSent: Int64,
+        _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
         driver(of: task)?.exchange.reportSent(totalBytesSent)
     }
 
     func urlSession(
-        _ session: URLSession,
-        dataTask: URLSessionDataTask,
-        didReceive response: URLResponse,
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
     ) {
         if let response = response as? HTTPURLResponse {

@@ -82,8 +82,7 @@ public final class URLSessionTransport: HTTPTransport {
     /// The closure changes the configuration of each session before it is used: a proxy, a minimal TLS version. The
     /// transport then sets caches, cookies, credentials, connections and timeouts itself.
     public convenience init(
-        limits: Limits = Limits(),
-        clock: any TimeSource = SystemTimeSource(),
+        limits: Limits = Limits(), clock: any TimeSource = SystemTimeSource(),
         configure: @escaping @Sendable (URLSessionConfiguration) -> Void = { _ in }
     ) {
         self.init(limits, trusting: .system, clock: clock, configure: configure)
@@ -94,8 +93,7 @@ public final class URLSessionTransport: HTTPTransport {
     /// - Throws: `HTTPTransportError` with code `tlsFailed` on Linux, unless `trust` is that of the system:
     ///   `URLSession` there has no way to check a server.
     public convenience init(
-        limits: Limits = Limits(),
-        trust: ServerTrust,
+        limits: Limits = Limits(), trust: ServerTrust,
         configure: @escaping @Sendable (URLSessionConfiguration) -> Void = { _ in }
     ) throws {
         #if canImport(FoundationNetworking)
@@ -122,8 +120,7 @@ public final class URLSessionTransport: HTTPTransport {
         refreshes = pool(Self.refreshesPerHost, cold: Self.refreshesPerHost)
     }
 
-    /// Sends one request and returns when the head of the response has arrived. Its completion has no trailers:
-    /// URLSession does not show them.
+    /// Sends one request and returns when the head of the response has arrived. URLSession shows no trailers.
     ///
     /// - Throws: `HTTPTransportError`: `timedOut` after the idle timeout or the time to the head, `connectionFailed`,
     ///   `tlsFailed` (Apple platforms only; elsewhere `transportFailed`), `encodingFailed` when the body cannot be
@@ -142,7 +139,7 @@ public final class URLSessionTransport: HTTPTransport {
         let startedAt = deadlines.clock.uptime
         let upload = try await URLSessionUpload(request.body, within: request.timeToHead, deadlines)
         let exchange = Exchange(
-            request, bodyLength: upload.size, deadlines: deadlines, startedAt: startedAt,
+            request, bodyLength: upload.fileSize, deadlines: deadlines, startedAt: startedAt,
             // More may wait than the limit says, by no byte.
             unreadLimit: limits.unreadBytes == .max ? .max : limits.unreadBytes + 1)
         let pool = pool(for: request.purpose)
@@ -166,5 +163,25 @@ public final class URLSessionTransport: HTTPTransport {
         case .stream: streams
         case .refresh: refreshes
         }
+    }
+}
+
+extension URLSessionTransport {
+    /// The limits of a transport.
+    public struct Limits: Sendable, Hashable {
+        /// The most warm connections to one host, and so the most requests at a time to an `http` origin. At least one.
+        public var connectionsPerHost = 6
+
+        /// The most streams from one host at a time. They use other connections than calls and refreshes. At least one.
+        public var streamsPerHost = 32
+
+        /// How many bytes of a response may wait to be read: 64 MiB.
+        public var unreadBytes = 64 * 1_024 * 1_024
+
+        /// How long a process that has slept runs before a time limit counts that has passed meanwhile.
+        public var wakeGrace: Duration = .seconds(5)
+
+        /// Creates the standard limits.
+        public init() {}
     }
 }

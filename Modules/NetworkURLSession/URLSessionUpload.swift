@@ -59,15 +59,8 @@ enum URLSessionUpload: Sendable {
         }
     }
 
-    /// The number of bytes, where it is known.
-    var size: Int64? {
-        switch self {
-        case .none: 0
-        case .data(let data): Int64(data.count)
-        case .file(_, _, let size, _): size
-        case .stream(let body): body.length
-        }
-    }
+    /// The number of bytes of a file.
+    var fileSize: Int64? { if case .file(_, _, let size, _) = self { size } else { nil } }
 
     /// Removes what was written for the exchange.
     func discard() {

@@ -25,9 +25,7 @@ import Testing
         try channel.writeInbound(HTTPClientResponsePart.head(.init(version: .http1_1, status: status)))
     }
 
-    private func receiveEnd() throws {
-        try channel.writeInbound(HTTPClientResponsePart.end(nil))
-    }
+    private func receiveEnd() throws { try channel.writeInbound(HTTPClientResponsePart.end(nil)) }
 
     /// The parts that were passed on since the last question.
     private func passedOn() throws -> [String] {
@@ -49,8 +47,7 @@ import Testing
         let log = ResponseLog(decompressionRatio: 200)
         let permit = StartPermit(until: deadline, on: clock)
         permit.adopt()
-        let (_, mark) = log.requests.add(.init(permit: permit))
-        let fields = NIOHTTP1.HTTPHeaders([mark])
+        let fields = NIOHTTP1.HTTPHeaders([log.add(ExchangeNote(permit: permit))])
         let head = NIOHTTP1.HTTPRequestHead(version: .http1_1, method: .POST, uri: "/", headers: fields)
         let channel = EmbeddedChannel(handler: ResponseLogHandler(log, isStream: false))
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 443)).wait()

@@ -3,8 +3,7 @@ enum WantedInProof: Sendable {
     /// The nonce that it has named.
     case nonce
 
-    /// The time on its clock, as far as can be told: what is wrong with the proof it does not say, and its response
-    /// has shown its clock.
+    /// The time on its clock, as it seems: it does not say what is wrong with the proof, and has shown its clock.
     case time
 }
 
@@ -59,8 +58,7 @@ extension HTTPResponseHead {
     /// 6750 §3.1, RFC 9449 §7.1). Other challenges of the field are ignored.
     var saysBearerTokenIsInvalid: Bool { tokenErrors.contains("invalid_token") }
 
-    /// Whether `Bearer` or `DPoP` challenges name errors, all of which a new token does not remove (RFC 6750 §3.1, RFC
-    /// 9449 §7.1 and §9).
+    /// Whether a new token removes no error of the `Bearer` or `DPoP` challenges (RFC 6750 §3.1, RFC 9449 §7.1, §9).
     var saysBearerTokenIsNotTheReason: Bool {
         let errors = tokenErrors
         let others: Set = ["insufficient_scope", "invalid_request", "invalid_dpop_proof", "use_dpop_nonce"]

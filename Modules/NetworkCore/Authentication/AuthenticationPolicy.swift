@@ -18,18 +18,14 @@ public struct AuthenticationPolicy: Sendable {
     /// Which of the responses with one of ``expiredStatuses`` refuse the access token.
     public var refusals = TokenRefusalRule.anyCode
 
-    /// The codes of a server's error that mean, with one of ``expiredStatuses``, that the access token itself is
-    /// invalid (G22). Case is ignored. A `Bearer` challenge with `error="invalid_token"` (RFC 6750 §3.1) has the same
-    /// meaning without a code.
+    /// The codes of an error that mean, with one of ``expiredStatuses``, that the access token itself is invalid (G22),
+    /// in any case. A `Bearer` challenge with `error="invalid_token"` (RFC 6750 §3.1) means the same.
     ///
-    /// They are for sessions without a refresh token: such a session ends when its token is invalid, and not because of
-    /// a bare 401.
+    /// They are for sessions without a refresh token, which end when the token is invalid, and not at a bare 401.
     public var invalidTokenCodes = defaultInvalidTokenCodes
 
     /// Creates a policy for tokens that the origin of the base URL may receive, and that a 401 refuses.
-    public init(placement: TokenPlacement = .bearer) {
-        self.placement = placement
-    }
+    public init(placement: TokenPlacement = .bearer) { self.placement = placement }
 }
 
 extension AuthenticationPolicy {

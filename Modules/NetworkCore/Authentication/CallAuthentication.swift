@@ -3,8 +3,7 @@ import Foundation
 
 /// The tokens of one call: places one in each attempt, and asks for another one when the server refuses it.
 ///
-/// It is not public: only ``NetworkClient/authenticated(by:policy:)`` creates one, so that the client of a refresh
-/// cannot contain one (G20).
+/// Only ``NetworkClient/authenticated(by:policy:)`` creates one, so that no client of a refresh has one (G20).
 struct CallAuthentication: Sendable {
     /// How many replacements one call gets. The first is for a token that was old. The second is for a replacement that
     /// another process has replaced before it arrived, which a strict server refuses. The provider throws
@@ -55,8 +54,7 @@ struct CallAuthentication: Sendable {
     /// The request carries no token: an attempt starts, or a redirect leads to another origin.
     mutating func forgetToken() { carried = nil }
 
-    /// Places the token at hand, if the origin may receive tokens. Plain http has been refused before (G16). Returns
-    /// `false`: the provider has to be waited for.
+    /// Places the token at hand, if the origin may receive tokens. Returns `false`: the provider has to be waited for.
     mutating func placeToken(in head: inout HTTPRequestHead, to origin: Origin) throws -> Bool {
         guard policy.origins?.contains(origin) == true else { return true }
         guard policy.placement.proof == nil, let token = replacement ?? provider.validToken else { return false }
@@ -176,7 +174,6 @@ struct CallAuthentication: Sendable {
 extension TokenRefusal {
     init(of token: SessionToken, in failure: NetworkError, policy: AuthenticationPolicy) {
         let secrets: [String?] = token.secrets
-        let code = failure.serverError?.code
         let codes = policy.invalidTokenCodes.union(policy.refusals.invalidTokenCodes)
         let isListed = failure.serverError?.hasCode(of: codes)
         self.init(
@@ -184,7 +181,7 @@ extension TokenRefusal {
             endpoint: failure.request.flatMap { $0.endpoint?.withoutQuoting(secrets) },
             saysTokenIsInvalid: isListed == true || failure.response?.saysBearerTokenIsInvalid == true,
             status: failure.status,
-            serverCode: code?.asIdentifier(withoutQuoting: secrets),
+            serverCode: failure.serverError?.code?.asIdentifier(withoutQuoting: secrets),
             requestID: failure.requestID?.asIdentifier(withoutQuoting: secrets)
         )
     }

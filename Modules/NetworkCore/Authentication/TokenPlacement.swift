@@ -12,24 +12,18 @@ public struct TokenPlacement: Sendable {
     private let kind: Kind
 
     /// What makes the proofs of requests. `nil`: tokens are sent without one.
-    var proof: (any RequestProof)? {
-        if case .proved(let proof) = kind { proof } else { nil }
-    }
+    var proof: (any RequestProof)? { if case .proved(let proof) = kind { proof } else { nil } }
 
     /// `Authorization: Bearer …` (RFC 6750 §2.1).
     public static let bearer = TokenPlacement(kind: .authorization(prefix: "Bearer "))
 
     /// `Authorization` with a scheme that the server defines, such as `Token`.
-    public static func scheme(_ name: String) -> TokenPlacement {
-        TokenPlacement(kind: .authorization(prefix: name + " "))
-    }
+    public static func scheme(_ name: String) -> Self { Self(kind: .authorization(prefix: name + " ")) }
 
     /// `Authorization: DPoP …`, with a proof that the sender has the key to which the token is bound (RFC 9449 §7.1),
     /// made by a `DPoPProver` of `OAuth2Flows`. Each attempt and each hop of a redirect has a proof of its own. A token
     /// of no key is sent as ``bearer``.
-    public static func dpop(_ proof: any RequestProof) -> TokenPlacement {
-        TokenPlacement(kind: .proved(proof))
-    }
+    public static func dpop(_ proof: any RequestProof) -> TokenPlacement { TokenPlacement(kind: .proved(proof)) }
 
     /// Fields that the server defines; one for the refresh token too where the server needs both in every request.
     public static func fields(accessToken: String = "accessToken", refreshToken: String? = nil) -> TokenPlacement {
@@ -50,9 +44,7 @@ public struct TokenPlacement: Sendable {
         if case .fields(_, refreshToken: _?) = kind, token.issuance.isFollowed {
             throw NetworkError(AuthenticationError(.followerHasNoRefreshToken))
         }
-        guard token.binding == nil || proof != nil else {
-            throw NetworkError(AuthenticationError(.proofRequired))
-        }
+        guard token.binding == nil || proof != nil else { throw NetworkError(AuthenticationError(.proofRequired)) }
         switch kind {
         case .proved:
             try request.set("Authorization", to: (token.binding == nil ? "Bearer " : "DPoP ") + token.value)

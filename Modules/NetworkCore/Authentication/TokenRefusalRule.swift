@@ -19,8 +19,7 @@ public struct TokenRefusalRule: Sendable {
         }
     }
 
-    /// Only responses whose error has one of these codes, or with a `Bearer` challenge whose error is `invalid_token`
-    /// (RFC 6750 §3.1).
+    /// Responses whose error has one of these codes, or with a `Bearer` challenge of `invalid_token` (RFC 6750 §3.1).
     ///
     /// The codes count as ``AuthenticationPolicy/invalidTokenCodes`` too, and in a response with a successful status
     /// that says that the call failed. Case is ignored.
@@ -33,8 +32,7 @@ public struct TokenRefusalRule: Sendable {
 
     /// Responses for which a predicate holds.
     ///
-    /// It is called with the head of the response and the error in its body, where there is one, on any thread, and
-    /// must not block.
+    /// It is called with the head of the response and the error in its body, if any, on any thread, and must not block.
     public static func when(
         _ isRefusal: @escaping @Sendable (HTTPResponseHead, ServerError?) -> Bool
     ) -> TokenRefusalRule {

@@ -21,9 +21,7 @@ final class FileReader {
         missing = size ?? state.size
     }
 
-    deinit {
-        try? file.close()
-    }
+    deinit { try? file.close() }
 
     /// Reads the next piece; `nil` at the end.
     ///

@@ -5,8 +5,7 @@ public import Foundation
 /// The body of a message, read asynchronously in pieces: what a transport sends, and what it receives.
 ///
 /// A body of data, of a file, or of a closure that makes a sequence is *repeatable*: each iterator reads it from its
-/// first byte. A body of one sequence is read *once*: the second iterator throws ``HTTPBodyError`` with code
-/// `alreadyRead` (G21).
+/// first byte. A body of one sequence is read *once*: a second iterator fails with code `alreadyRead` (G21).
 ///
 /// A transport that sends bodies looks at ``data`` and ``file`` first, where it has a shorter way for them.
 public struct HTTPBody: Sendable {
@@ -27,8 +26,7 @@ public struct HTTPBody: Sendable {
     /// Makes the fields that are sent after the body, such as its checksum (RFC 9110 §6.5). It is called for each
     /// attempt, when the body has been read to its end. `nil`: there are none.
     ///
-    /// A transport that cannot send them throws ``HTTPTransportError`` with code `invalidRequest`, as
-    /// `URLSessionTransport` does.
+    /// A transport that cannot send them, such as `URLSessionTransport`, fails with code `invalidRequest`.
     public var trailers: (@Sendable () async throws -> HTTPHeaders)?
 
     private init(_ content: Content, length: Int64?) {
@@ -40,9 +38,7 @@ public struct HTTPBody: Sendable {
     public static let none = HTTPBody(.none, length: 0)
 
     /// Creates a body of bytes in memory.
-    public init(_ data: Data) {
-        self.init(.data(data), length: Int64(data.count))
-    }
+    public init(_ data: Data) { self.init(.data(data), length: Int64(data.count)) }
 
     /// Creates a body of a file, which is read in pieces of 64 KB. The file is regular, or a symbolic link to such a
     /// file. A change of its size while it is read is an error.
@@ -60,16 +56,14 @@ public struct HTTPBody: Sendable {
     ///   - length: The number of bytes, where it is known. Another number of bytes is an error.
     ///   - make: Makes the sequence from its first byte. It is called for each iterator.
     public init<Pieces: AsyncSequence & SendableMetatype>(
-        length: Int64? = nil,
-        make: @escaping @Sendable () throws -> Pieces
+        length: Int64? = nil, make: @escaping @Sendable () throws -> Pieces
     ) where Pieces.Element == Data {
         self.init(.sequence({ SequenceReader(try make()).next }, isRepeatable: true), length: length)
     }
 
     /// Creates a body that is read once. Another number of bytes than the length, where it is known, is an error.
     public init<Pieces: AsyncSequence & Sendable>(
-        once pieces: Pieces,
-        length: Int64? = nil
+        once pieces: Pieces, length: Int64? = nil
     ) where Pieces.Element == Data {
         self.init(startingOnce: { SequenceReader(pieces).next }, length: length)
     }
@@ -114,15 +108,14 @@ public struct HTTPBody: Sendable {
         return body
     }
 
-    /// The same pieces for one reader, with other errors.
-    func mapErrors(_ change: @escaping @Sendable (any Error) throws -> any Error) -> HTTPBody {
+    /// The same pieces for one reader. A closure is called with each, with the `nil` of the end, and with an error.
+    package func observed(by observe: @escaping @Sendable (Result<Data?, any Error>) throws -> Void) -> HTTPBody {
         let next = SequenceReader(self).next
-        return HTTPBody {
-            do {
-                return try await next()
-            } catch {
-                throw try change(error)
-            }
+        return HTTPBody(length: length) {
+            let result: Result<Data?, any Error>
+            do { result = .success(try await next()) } catch { result = .failure(error) }
+            try observe(result)
+            return try result.get()
         }
     }
 
@@ -222,6 +215,16 @@ extension HTTPBody: AsyncSequence {
             }
         }
     }
+}
+
+/// Reads a sequence of any kind, one call at a time.
+private final class SequenceReader<Pieces: AsyncSequence>: @unchecked Sendable  // one iterator, not `Sendable`, uses it
+where Pieces.Element == Data {
+    private var iterator: Pieces.AsyncIterator
+
+    init(_ pieces: Pieces) { iterator = pieces.makeAsyncIterator() }
+
+    @Sendable func next() async throws -> Data? { try await iterator.next() }
 }
 
 extension HTTPBody: RedactedDescription {

@@ -11,25 +11,16 @@ public struct HTTPBodyError: Error, Sendable, Hashable {
     /// What is wrong and what to do.
     public let reason: String
 
-    package static let alreadyRead = HTTPBodyError(
+    package static let alreadyRead = Self(
         code: .alreadyRead,
-        reason: "the body can be read once and has been read; make it of a closure to read it again"
-    )
-    static let unreadable = HTTPBodyError(
-        code: .unreadable,
-        reason: "the file to send cannot be read, or is no regular file"
-    )
-    package static let changedFile = HTTPBodyError(code: .wrongLength, reason: "the file changed while it was read")
-    static let wrongLength = HTTPBodyError(
-        code: .wrongLength,
-        reason: "the body has another number of bytes than its length says"
-    )
+        reason: "the body can be read once and has been read; make it of a closure to read it again")
+    static let unreadable = Self(code: .unreadable, reason: "the file to send cannot be read, or is no regular file")
+    package static let changedFile = Self(code: .wrongLength, reason: "the file changed while it was read")
+    static let wrongLength = Self(
+        code: .wrongLength, reason: "the body has another number of bytes than its length says")
+    static let unknownLength = Self(code: .tooLong, reason: "the body has more bytes than a length can say")
 
-    static let unknownLength = HTTPBodyError(code: .tooLong, reason: "the body has more bytes than a length can say")
-
-    static func tooLong(_ limit: Int) -> HTTPBodyError {
-        HTTPBodyError(code: .tooLong, reason: "the body has more than \(limit) bytes")
-    }
+    static func tooLong(_ limit: Int) -> Self { Self(code: .tooLong, reason: "the body has more than \(limit) bytes") }
 }
 
 extension ErrorCode<HTTPBodyError> {

@@ -11,8 +11,7 @@ public import Foundation
 ///
 /// Names are sent composed (NFC), as servers compare them: Apple's file systems give `ü` as two characters.
 ///
-/// A form of up to 1 MiB is encoded in memory. A larger one is read in pieces while it is sent, so that its size costs
-/// no memory.
+/// A form of up to 1 MiB is encoded in memory. A larger one is read in pieces while it is sent, at no cost in memory.
 public struct MultipartForm: Sendable {
     struct Part: Sendable {
         enum Content: Sendable {
@@ -35,13 +34,9 @@ public struct MultipartForm: Sendable {
     let boundary: String
 
     /// Creates an empty form.
-    public init() {
-        self.init(boundary: "latchkey-\(UUID().uuidString)")
-    }
+    public init() { self.init(boundary: "latchkey-\(UUID().uuidString)") }
 
-    init(boundary: String) {
-        self.boundary = boundary
-    }
+    init(boundary: String) { self.boundary = boundary }
 
     /// Appends a text field. The value is sent as UTF-8, and its line ends as CR LF, as browsers send them.
     public mutating func append(_ name: String, _ value: String) {
@@ -54,8 +49,7 @@ public struct MultipartForm: Sendable {
         parts.append(Part(name: name, filename: filename, contentType: contentType, content: .data(data)))
     }
 
-    /// Appends a file, read when the form is sent. It must not change before the call has ended. Without a name it has
-    /// that of its path.
+    /// Appends a file, by default named as its path is. It must not change before the call has ended.
     public mutating func append(_ name: String, file: URL, filename: String? = nil, contentType: String) {
         let filename = filename ?? file.lastPathComponent
         parts.append(Part(name: name, filename: filename, contentType: contentType, content: .file(file)))
@@ -71,14 +65,8 @@ extension MultipartForm: RedactedDescription {
 
 /// Encodes a form as `multipart/form-data` (RFC 7578 §4, quoted as WHATWG HTML defines it).
 struct MultipartEncoder {
-    fileprivate enum Segment: Sendable {
-        case data(Data)
-        case file(URL, size: Int64)
-    }
-
-    private static let lineEnd = Data("\r\n".utf8)
-
-    private let segments: [Segment]
+    /// The headers and contents of the parts: bytes and files.
+    private let segments: [HTTPBody]
 
     /// The length of the encoded form in bytes.
     let length: Int64
@@ -88,24 +76,17 @@ struct MultipartEncoder {
     /// - Throws: ``HTTPBodyError`` when a file cannot be read, or the length is no number; ``NetworkError`` with code
     ///   `encodingFailed` when a media type is not fit for a header field.
     init(_ form: MultipartForm) throws {
-        var segments: [Segment] = []
+        var segments: [HTTPBody] = []
         for part in form.parts {
-            segments.append(.data(try Self.header(of: part, boundary: form.boundary)))
+            segments.append(HTTPBody(try Self.header(of: part, boundary: form.boundary)))
             switch part.content {
-            case .data(let data): segments.append(.data(data))
-            case .file(let url): segments.append(.file(url, size: try FileState(url).size))
+            case .data(let data): segments.append(HTTPBody(data))
+            case .file(let url): segments.append(try HTTPBody(file: url))
             }
-            segments.append(.data(Self.lineEnd))
+            segments.append(HTTPBody(Data("\r\n".utf8)))
         }
-        segments.append(.data(Data("--\(form.boundary)--\r\n".utf8)))
-        self.segments = segments
-        length = try Self.sum(
-            segments.map { segment in
-                switch segment {
-                case .data(let data): Int64(data.count)
-                case .file(_, let size): size
-                }
-            })
+        self.segments = segments + [HTTPBody(Data("--\(form.boundary)--\r\n".utf8))]
+        length = try Self.sum(self.segments.compactMap(\.length))
     }
 
     /// Adds up the sizes of segments. A sparse file may have any size.
@@ -124,37 +105,32 @@ struct MultipartEncoder {
     /// The form: in memory while it is small, else read in pieces, with its length. It is repeatable.
     func body() throws -> HTTPBody {
         if length <= MultipartForm.memoryLimit { return HTTPBody(try data()) }
-        return HTTPBody(length: length) { [segments] in Pieces(segments: segments) }
+        return HTTPBody(length: length) { [segments] in Pieces(rest: segments[...]) }
     }
 
     /// The form in memory.
     func data() throws -> Data {
         var result = Data(capacity: Int(length))
-        var pieces = Pieces(segments: segments)
-        while let piece = try pieces.nextPiece() { result.append(piece) }
+        for segment in segments {
+            result += segment.data ?? Data()
+            let file = try segment.file.map { try FileReader($0, size: segment.length) }
+            while let piece = try file?.next() { result += piece }
+        }
         return result
     }
 
     /// The pieces of a form, files in pieces of 64 KB.
     private struct Pieces: AsyncSequence, AsyncIteratorProtocol {
-        let segments: [Segment]
-        var position = 0
-        var file: FileReader?
+        var rest: ArraySlice<HTTPBody>
+        var segment: HTTPBody.AsyncIterator?
 
-        func makeAsyncIterator() -> Pieces { Pieces(segments: segments) }
+        func makeAsyncIterator() -> Pieces { self }
 
-        mutating func next() async throws -> Data? { try nextPiece() }
-
-        mutating func nextPiece() throws(HTTPBodyError) -> Data? {
+        mutating func next() async throws -> Data? {
             while true {
-                if let piece = try file?.next() { return piece }
-                file = nil
-                guard position < segments.count else { return nil }
-                defer { position += 1 }
-                switch segments[position] {
-                case .data(let data): if !data.isEmpty { return data }
-                case .file(let url, let size): file = try FileReader(url, size: size)
-                }
+                if let piece = try await segment?.next() { return piece }
+                guard let next = rest.popFirst() else { return nil }
+                segment = next.makeAsyncIterator()
             }
         }
     }

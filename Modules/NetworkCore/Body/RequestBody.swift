@@ -54,8 +54,7 @@ public struct RequestBody: Sendable {
     /// A sequence that is made anew for each attempt, from its first byte. Its length in bytes, where it is known, is
     /// sent and makes progress meaningful; another number of bytes is an error.
     public static func sequence<Pieces: AsyncSequence & SendableMetatype>(
-        contentType: String = "application/octet-stream",
-        length: Int64? = nil,
+        contentType: String = "application/octet-stream", length: Int64? = nil,
         make: @escaping @Sendable () throws -> Pieces
     ) -> RequestBody where Pieces.Element == Data {
         RequestBody(content: .body(HTTPBody(length: length, make: make)), contentType: contentType)
@@ -63,9 +62,7 @@ public struct RequestBody: Sendable {
 
     /// A sequence that can be read once. A request with such a body is never sent again.
     public static func oneShot<Pieces: AsyncSequence & Sendable>(
-        _ pieces: Pieces,
-        contentType: String = "application/octet-stream",
-        length: Int64? = nil
+        _ pieces: Pieces, contentType: String = "application/octet-stream", length: Int64? = nil
     ) -> RequestBody where Pieces.Element == Data {
         RequestBody(content: .body(HTTPBody(once: pieces, length: length)), contentType: contentType)
     }
@@ -81,9 +78,7 @@ public struct RequestBody: Sendable {
     }
 
     /// Whether the body can be sent more than once.
-    package var isReplayable: Bool {
-        if case .body(let body) = content { body.isReplayable } else { true }
-    }
+    package var isReplayable: Bool { if case .body(let body) = content { body.isReplayable } else { true } }
 
     /// The parts of the body, where it is a form of parts.
     var form: MultipartForm? { if case .multipart(let form) = content { form } else { nil } }

@@ -2,7 +2,6 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 
-/// The state of one call.
 struct CallState: Sendable {
     let id = UUID.ofCall()
     let endpoint: HTTPRequestHead
@@ -10,8 +9,7 @@ struct CallState: Sendable {
     let body: HTTPBody
     let form: MultipartForm?
     let settings: ResolvedSettings
-    /// When the body of the response must be there, or its head where the body is read as it arrives, on the clock's
-    /// uptime.
+    /// When the body of the response must be there, or of a stream its head, on the clock's uptime.
     var deadline: Duration?
     /// Whether the deadline is that of the body.
     let endsWithBody: Bool
@@ -53,16 +51,9 @@ struct CallState: Sendable {
     /// What interceptors and transports are told.
     var context: RequestContext {
         var context = RequestContext(
-            id: id,
-            attempt: attempt,
-            retries: retries,
-            method: endpoint.method,
-            isIdempotent: settings.isIdempotent,
-            isReplayable: body.isReplayable,
-            session: authentication?.carried?.session,
-            tags: options.tags,
-            clock: clock
-        )
+            id: id, attempt: attempt, retries: retries, method: endpoint.method, isIdempotent: settings.isIdempotent,
+            isReplayable: body.isReplayable, session: authentication?.carried?.session, tags: options.tags,
+            clock: clock)
         context.secrets = secretsOfPath
         context.hasIdempotencyKey = settings.hasIdempotencyKey
         context.needsNewConnection = wasMisdirected
@@ -134,5 +125,16 @@ struct CallState: Sendable {
         carried.add(message)
         if head != endpoint { carried.add(head) }
         return Redaction(carried)
+    }
+}
+
+extension UUID {
+    private static let generator = Locked(SplitMix64(seed: .random(in: 0...UInt64.max)))
+
+    /// A random identifier (RFC 9562 §5.4) that is no secret, without the system calls of `UUID()`.
+    fileprivate static func ofCall() -> UUID {
+        let (first, second) = generator.withLock { ($0.next(), $0.next()) }
+        let words = (first & ~(0xF0 << 48) | (0x40 << 48), second & ~0xC0 | 0x80)
+        return withUnsafeBytes(of: words) { UUID(uuid: $0.load(as: uuid_t.self)) }
     }
 }

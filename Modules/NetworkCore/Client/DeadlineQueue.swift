@@ -43,9 +43,7 @@ package final class DeadlineQueue: Sendable {
         self.grace = max(grace, .zero)
     }
 
-    deinit {
-        state.withLock { $0.sleeper }?.cancel()
-    }
+    deinit { state.withLock { $0.sleeper }?.cancel() }
 
     /// Adds a closure. It is called once, outside the lock, on any thread, and must not block.
     package func add(at deadline: Duration, _ action: @escaping @Sendable () -> Void) -> UInt64 {
@@ -114,15 +112,12 @@ extension DeadlineQueue {
     /// Runs work in a task of its own, and stops waiting for it at a deadline, on the uptime of the clock, or when the
     /// caller is cancelled. The work is cancelled then, and a value that it returns is dropped. `prolonged` says at the
     /// deadline until when it is prolonged; `nil`: not at all. Work that ends without a suspension costs a task, and no
-    /// timer. Other work costs a switch between threads too, so only what may ignore its cancellation is run in this
-    /// way.
+    /// timer. Other work costs a switch between threads too, so only what may ignore its cancellation is run so.
     ///
     /// - Throws: What the work throws; the error of `expired`; `CancellationError` at once when the task is cancelled.
     package func limit<Value: Sendable>(
-        _ deadline: Duration?,
-        prolonged: @escaping @Sendable () -> Duration? = { nil },
-        expired: @escaping @Sendable () -> any Error,
-        dropped: @escaping @Sendable (Value) -> Void = { _ in },
+        _ deadline: Duration?, prolonged: @escaping @Sendable () -> Duration? = { nil },
+        expired: @escaping @Sendable () -> any Error, dropped: @escaping @Sendable (Value) -> Void = { _ in },
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         // The task of the work does not know that the caller is cancelled.

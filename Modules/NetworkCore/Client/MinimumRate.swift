@@ -2,8 +2,7 @@ import ConcurrencyPrimitives
 
 /// The least that a transfer has to move, in place of a total deadline (G25): a number of bytes in each window of time.
 ///
-/// A large file over a slow network takes as long as it takes, and a peer that sends or reads a byte from time to time
-/// does not hold a call indefinitely.
+/// A large file may take long over a slow network, and a peer that sends or reads a byte at times holds no call.
 public struct MinimumRate: Sendable, Hashable {
     /// 4 KiB in 60 seconds.
     public static let standard = MinimumRate(bytes: 4 * 1_024, in: .seconds(60))
@@ -11,8 +10,7 @@ public struct MinimumRate: Sendable, Hashable {
     /// The least number of bytes in a window.
     public var bytes: Int64
 
-    /// The length of a window. A single wait counts as half of it at most, so that the sleep of a device is not taken
-    /// for a slow peer.
+    /// The length of a window. A single wait counts as half of it at most: the device may have slept.
     public var window: Duration
 
     /// Creates a rate.
@@ -28,8 +26,7 @@ public struct MinimumRate: Sendable, Hashable {
     }
 }
 
-/// Says until when an upload may go on: its start and the head of the response have a time limit each, and what is
-/// between them a minimum rate.
+/// Says until when an upload may go on: its start and the wait for the response have a limit, the rest a minimum rate.
 final class UploadWatch: Sendable {
     private enum Phase {
         /// No byte was sent.
@@ -76,8 +73,7 @@ final class UploadWatch: Sendable {
         }
     }
 
-    /// A body of unknown length has ended: the transport has all of it. Without it, the work of a server would be taken
-    /// for a slow upload.
+    /// The transport has all of a body of unknown length: the work of a server is no slow upload.
     func recordEnd(after total: Int64) {
         let now = clock.uptime
         state.withLock { state in

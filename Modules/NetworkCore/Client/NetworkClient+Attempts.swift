@@ -1,6 +1,5 @@
 import AuthInterface
 import ConcurrencyPrimitives
-import Foundation
 
 // One attempt: adapt, exchange, redirects; and whether another one follows.
 extension NetworkClient {
@@ -23,11 +22,8 @@ extension NetworkClient {
             call.renewDeadline(at: clock.uptime)
             call.authentication?.note(response.head, from: call.head.url, after: clock.uptime - call.startedAt)
             let decision = policy.decision(
-                for: response.head,
-                to: call.head,
-                hasBody: call.keepsBody && !call.body.isEmpty,
-                isReplayable: call.body.isReplayable
-            )
+                for: response.head, to: call.head, hasBody: call.keepsBody && !call.body.isEmpty,
+                isReplayable: call.body.isReplayable)
             switch decision {
             case .none:
                 return response
@@ -79,8 +75,7 @@ extension NetworkClient {
 
     /// Runs a step on a copy of the call's tokens, and keeps the copy if the step ends in time. `nil`: it has none.
     private func withTokens<Value: Sendable>(
-        of call: inout CallState,
-        _ step: @escaping @Sendable (inout CallAuthentication) async throws -> Value
+        of call: inout CallState, _ step: @escaping @Sendable (inout CallAuthentication) async throws -> Value
     ) async throws -> Value? {
         guard let tokens = call.authentication else { return nil }
         let (changed, value) = try await limited(call, to: .token) {
@@ -92,10 +87,8 @@ extension NetworkClient {
         return value
     }
 
-    /// Asks an interceptor.
     private func asking<Decision: Sendable>(
-        _ call: CallState,
-        _ question: @escaping @Sendable () async throws -> Decision
+        _ call: CallState, _ question: @escaping @Sendable () async throws -> Decision
     ) async throws -> Decision {
         do {
             return try await limited(call, to: .interceptor, question)
@@ -134,8 +127,7 @@ extension NetworkClient {
             if let rate = call.minimumRate {
                 response = try await upload(call, atLeast: rate)
             } else {
-                let handler = Self.events(call.options.progress, call.phases)
-                let request = request(of: call, timeToHead: timeToHead, onEvent: handler)
+                let request = request(of: call, timeToHead: timeToHead)
                 // A transport knows more of the reason than the client, so it may notice first.
                 let grace = Self.graceOfTransport
                 response =
@@ -158,8 +150,8 @@ extension NetworkClient {
     /// Sends a body that has a minimum rate. The transport has no time limit then but that of silence.
     private func upload(_ call: CallState, atLeast rate: MinimumRate) async throws -> HTTPTransportResponse {
         let watch = UploadWatch(rate, timeLimit: call.settings.timeLimit, clock: clock)
-        let handler = Self.events(call.options.progress, call.phases)
-        var request = request(of: call, timeToHead: nil) { event in
+        var request = request(of: call, timeToHead: nil)
+        request.onEvent = { [handler = request.onEvent] event in
             if event.kind == .sent, let sent = event.progress { watch.record(sent) }
             handler?(event)
         }
@@ -178,26 +170,15 @@ extension NetworkClient {
         }
     }
 
-    private func request(
-        of call: CallState, timeToHead: Duration?, onEvent: (@Sendable (HTTPTransportEvent) -> Void)?
-    ) -> HTTPTransportRequest {
+    private func request(of call: CallState, timeToHead: Duration?) -> HTTPTransportRequest {
         HTTPTransportRequest(
-            head: call.head,
-            body: call.keepsBody ? call.body : .none,
-            idleTimeout: call.settings.timeout,
-            timeToHead: timeToHead,
-            timeToEnd: call.endsWithBody ? timeToHead : nil,
-            purpose: call.settings.purpose,
-            startPermit: call.settings.startPermit,
-            context: call.exchangeContext,
-            onEvent: onEvent
-        )
+            head: call.head, body: call.keepsBody ? call.body : .none, idleTimeout: call.settings.timeout,
+            timeToHead: timeToHead, timeToEnd: call.endsWithBody ? timeToHead : nil, purpose: call.settings.purpose,
+            startPermit: call.settings.startPermit, context: call.exchangeContext, onEvent: Self.handler(of: call))
     }
 
-    private static func events(
-        _ progress: ProgressHandler?,
-        _ phases: CallPhases?
-    ) -> (@Sendable (HTTPTransportEvent) -> Void)? {
+    private static func handler(of call: CallState) -> (@Sendable (HTTPTransportEvent) -> Void)? {
+        let (progress, phases) = (call.options.progress, call.phases)
         guard progress != nil || phases != nil else { return nil }
         return { event in
             if event.kind == .connected { phases?.end(\.connection, since: .exchange) }

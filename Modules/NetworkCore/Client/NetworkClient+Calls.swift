@@ -18,8 +18,7 @@ extension NetworkClient {
         of endpoint: Endpoint<Response>, _ options: RequestOptions, _ rules: CallAuthentication.Rules?
     ) async throws -> Response {
         try await run(endpoint, options, rules, purpose: .call) { response, call in
-            let limit = configuration.maximumResponseSize
-            let body = try await collect(response, of: call, limit: limit)
+            let body = try await collect(response, of: call, limit: configuration.maximumResponseSize)
             call.accepted = (response.head.status, body.count)
             return try read(HTTPResponse(head: response.head, body: body), by: endpoint.reading, of: call)
         }
@@ -33,20 +32,17 @@ extension NetworkClient {
             let head = response.head
             call.accepted = (head.status, 0)
             var response = response
-            response.body = response.body.mapErrors { [call] error in
-                guard let error = error as? HTTPTransportError else { return error }
+            response.body = response.body.observed { [call] result in
+                guard case .failure(let error as HTTPTransportError) = result else { return }
                 try Task.checkCancellation()
-                return try call.failure(NetworkError(error, reading: head))
+                throw try call.failure(NetworkError(error, reading: head))
             }
             return response
         }
     }
 
-    /// Performs a call.
     private func run<Response, Value: Sendable>(
-        _ endpoint: Endpoint<Response>,
-        _ options: RequestOptions,
-        _ rules: CallAuthentication.Rules?,
+        _ endpoint: Endpoint<Response>, _ options: RequestOptions, _ rules: CallAuthentication.Rules?,
         purpose: HTTPTransportRequest.Purpose,
         reading: (HTTPTransportResponse, inout CallState) async throws -> Value
     ) async throws -> Value {
@@ -72,8 +68,7 @@ extension NetworkClient {
     ///
     /// - Throws: ``NetworkError``; `CancellationError`.
     private func attempts<Value: Sendable>(
-        of call: inout CallState,
-        _ reading: (HTTPTransportResponse, inout CallState) async throws -> Value
+        of call: inout CallState, _ reading: (HTTPTransportResponse, inout CallState) async throws -> Value
     ) async throws -> Value {
         while true {
             call.attempt += 1
@@ -103,14 +98,11 @@ extension NetworkClient {
     }
 
     /// Performs a step of a call that other code takes part in, which may ignore its cancellation. The step is left
-    /// behind when the grace after the deadline of the call has passed; without a deadline, only when the call is
-    /// cancelled.
+    /// behind when the grace after the deadline of the call has passed, or the call is cancelled.
     ///
     /// - Throws: What the step throws; ``NetworkError`` with code `timedOut`; `CancellationError`.
     func limited<Value: Sendable>(
-        _ call: CallState,
-        to wait: NetworkError.Wait,
-        grace: Duration = .zero,
+        _ call: CallState, to wait: NetworkError.Wait, grace: Duration = .zero,
         _ step: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         let limit = call.deadline.map { $0 - call.startedAt }
@@ -123,9 +115,7 @@ extension NetworkClient {
     }
 
     private func start<Response>(
-        _ endpoint: Endpoint<Response>,
-        _ options: RequestOptions,
-        _ rules: CallAuthentication.Rules?,
+        _ endpoint: Endpoint<Response>, _ options: RequestOptions, _ rules: CallAuthentication.Rules?,
         _ purpose: HTTPTransportRequest.Purpose
     ) throws -> CallState {
         let startedAt = clock.uptime
@@ -156,9 +146,7 @@ extension NetworkClient {
 
     /// The end of a call that has no request.
     private func endBeforeStart<Response>(
-        _ endpoint: Endpoint<Response>,
-        _ options: RequestOptions,
-        with error: any Error
+        _ endpoint: Endpoint<Response>, _ options: RequestOptions, with error: any Error
     ) -> any Error {
         guard var failure = try? NetworkError(describing: error, otherwise: .invalidRequest) else { return error }
         let request = configuration.summary(of: endpoint)
@@ -182,7 +170,5 @@ extension NetworkClient {
                 tags: call.options.tags, timings: call.phases?.timings))
     }
 
-    private func notify(_ event: NetworkEvent) {
-        for observer in observers { observer.receive(event) }
-    }
+    private func notify(_ event: NetworkEvent) { for observer in observers { observer.receive(event) } }
 }

@@ -3,7 +3,6 @@ import Foundation
 
 // What becomes of a response.
 extension NetworkClient {
-    /// Reads a body into memory.
     func collect(_ response: HTTPTransportResponse, of call: CallState, limit: Int) async throws -> Data {
         let head = response.head
         do {
@@ -34,17 +33,14 @@ extension NetworkClient {
         // An error page that is too long to keep, or breaks off, must not hide the status.
         var body: Data?
         do {
-            let limit = configuration.maximumResponseSize
-            body = try await collect(response, of: call, limit: limit)
+            body = try await collect(response, of: call, limit: configuration.maximumResponseSize)
         } catch {
             try Task.checkCancellation()
         }
         let format = call.settings.format
         let whole = HTTPResponse(head: response.head, body: body ?? Data())
         var error = NetworkError(
-            .unacceptableStatus,
-            response: response.head,
-            serverError: format.failure(from: whole),
+            .unacceptableStatus, response: response.head, serverError: format.failure(from: whole),
             retryAfter: response.head.retryAfter(now: clock.date)
         )
         .with(whole, readBy: format)

@@ -10,8 +10,7 @@ public import struct Foundation.URL
 /// let network = base.authenticated(by: session)
 /// ```
 ///
-/// `AsyncHTTPClientTransport` is the transport for Linux and servers, `URLSessionTransport` the one for Apple
-/// platforms.
+/// `AsyncHTTPClientTransport` is for Linux and servers, `URLSessionTransport` for Apple platforms.
 ///
 /// It is a small value: copies share the transport and the state of their interceptors.
 public struct NetworkClient: UnauthenticatedNetworkService {
@@ -26,10 +25,8 @@ public struct NetworkClient: UnauthenticatedNetworkService {
 
     /// Creates a client.
     public init(
-        configuration: NetworkConfiguration,
-        transport: any HTTPTransport,
-        interceptors: [any RequestInterceptor] = [],
-        observers: [any NetworkObserver] = [],
+        configuration: NetworkConfiguration, transport: any HTTPTransport,
+        interceptors: [any RequestInterceptor] = [], observers: [any NetworkObserver] = [],
         clock: any TimeSource = SystemTimeSource()
     ) {
         var configuration = configuration
@@ -76,8 +73,7 @@ public struct NetworkClient: UnauthenticatedNetworkService {
     ///
     /// - Returns: The client. It is no ``UnauthenticatedNetworkService``, so a refresh handler cannot use it (G20).
     public func authenticated(
-        by provider: any TokenProvider,
-        policy: AuthenticationPolicy = AuthenticationPolicy()
+        by provider: any TokenProvider, policy: AuthenticationPolicy = AuthenticationPolicy()
     ) -> AuthenticatedNetworkClient {
         var policy = policy
         policy.origins = policy.origins ?? Set([Origin(configuration.baseURL)].compactMap(\.self))

@@ -40,9 +40,7 @@ public struct NetworkConfiguration: Sendable {
     public var cleartextExceptions: Set<Origin> = []
 
     /// Creates a configuration with the default limits.
-    public init(baseURL: URL) {
-        self.baseURL = baseURL
-    }
+    public init(baseURL: URL) { self.baseURL = baseURL }
 }
 
 extension NetworkConfiguration: RedactedDescription {

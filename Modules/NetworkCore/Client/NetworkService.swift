@@ -24,9 +24,7 @@ extension NetworkService {
     /// else the client's. The progress is that of the body sent.
     @discardableResult
     public func send<Response>(
-        _ endpoint: Endpoint<Response>,
-        deadline: Duration? = nil,
-        progress: ProgressHandler? = nil
+        _ endpoint: Endpoint<Response>, deadline: Duration? = nil, progress: ProgressHandler? = nil
     ) async throws -> Response {
         var options = RequestOptions()
         (options.progress, options.deadline) = (progress, deadline)

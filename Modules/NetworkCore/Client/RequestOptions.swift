@@ -42,7 +42,5 @@ public struct TransferProgress: Sendable, Hashable {
     }
 
     /// The part that is done, from 0 to 1. `nil`: the total is not known. 1 if there is nothing to transfer.
-    public var fraction: Double? {
-        total.map { $0 > 0 ? min(1, Double(completed) / Double($0)) : 1 }
-    }
+    public var fraction: Double? { total.map { $0 > 0 ? min(1, Double(completed) / Double($0)) : 1 } }
 }

@@ -17,18 +17,14 @@ extension Endpoint {
 
         /// Creates an endpoint.
         public func callAsFunction(
-            _ path: EndpointPath,
-            query: QueryItems = [:],
-            body: RequestBody = .none
+            _ path: EndpointPath, query: QueryItems = [:], body: RequestBody = .none
         ) -> Endpoint {
             Endpoint(method: method, path: path, query: query, body: body, reading: reading)
         }
 
         /// Creates an endpoint with a JSON body.
         public func callAsFunction(
-            _ path: EndpointPath,
-            query: QueryItems = [:],
-            json: some Encodable & Sendable
+            _ path: EndpointPath, query: QueryItems = [:], json: some Encodable & Sendable
         ) -> Endpoint {
             self(path, query: query, body: .json(json))
         }
@@ -79,10 +75,7 @@ extension Endpoint where Response == HTTPResponse {
     ///
     /// A status that is not accepted is an error, as for every endpoint.
     public static func request(
-        _ method: HTTPMethod,
-        _ path: EndpointPath,
-        query: QueryItems = [:],
-        body: RequestBody = .none
+        _ method: HTTPMethod, _ path: EndpointPath, query: QueryItems = [:], body: RequestBody = .none
     ) -> Self {
         Endpoint(method: method, path: path, query: query, body: body, reading: .whole)
     }

@@ -45,17 +45,13 @@ extension Endpoint {
     ///
     /// The key belongs to the endpoint value: sending that value twice sends the same key twice, which asks the server
     /// to do the work once. A server that does not know the field may do the work twice.
-    public func idempotent(key: String = UUID().uuidString) -> Self {
-        with { $0.idempotencyKey = key }
-    }
+    public func idempotent(key: String = UUID().uuidString) -> Self { with { $0.idempotencyKey = key } }
 
     /// The same call, which no interceptor has sent again.
     public func withoutRetries() -> Self { with { $0.retries = false } }
 
     /// The same call with a header field, in place of the field of that name.
-    public func header(_ name: String, _ value: String) -> Self {
-        with { $0.headers[name] = value }
-    }
+    public func header(_ name: String, _ value: String) -> Self { with { $0.headers[name] = value } }
 
     /// The same call with an idle timeout of its own: see ``CallSettings/timeout``.
     public func timeout(_ duration: Duration) -> Self { with { $0.timeout = duration } }
@@ -67,9 +63,7 @@ extension Endpoint {
     public func deadline(_ duration: Duration) -> Self { with { $0.deadline = duration } }
 
     /// The same call with accepted statuses of its own: `.accepting(.success, .notFound)`.
-    public func accepting(_ statuses: HTTPStatusSet...) -> Self {
-        with { $0.acceptedStatuses = .any(of: statuses) }
-    }
+    public func accepting(_ statuses: HTTPStatusSet...) -> Self { with { $0.acceptedStatuses = .any(of: statuses) } }
 
     /// The same call with a rule of its own for redirects: `.redirects(.refuse)`.
     public func redirects(_ rule: RedirectRule) -> Self { with { $0.redirects = rule } }
@@ -79,9 +73,8 @@ extension Endpoint {
     public func map<New: Sendable>(
         _ transform: @escaping @Sendable (Response, HTTPResponseHead) throws -> New
     ) -> Endpoint<New> {
-        let reading = reading.map(transform)
-        return Endpoint<New>(
-            method: method, path: path, query: query, body: body, settings: settings, reading: reading)
+        Endpoint<New>(
+            method: method, path: path, query: query, body: body, settings: settings, reading: reading.map(transform))
     }
 
     private func with(_ change: (inout CallSettings) -> Void) -> Self {

@@ -12,8 +12,7 @@ public import Foundation
 /// A value that is a secret is written `\(secret: code)`, so that nothing shows it.
 ///
 /// No encoding makes some values safe: an interpolated segment that is empty would turn `articles/7` into `articles/`,
-/// and URL parsers remove `.` and `..`, encoded or not. Such a path is never sent: sending it throws ``NetworkError``
-/// with code `invalidRequest`.
+/// and URL parsers remove `.` and `..`, encoded or not. Such a path is never sent: it fails with code `invalidRequest`.
 public struct EndpointPath: Sendable, Hashable {
     enum Target: Sendable, Hashable {
         case relative(String)
@@ -71,9 +70,7 @@ extension EndpointPath: RedactedDescription {
 extension EndpointPath: ExpressibleByStringInterpolation {
     /// Creates a path that is known only at run time, read as a literal is: `/` separates segments, and every other
     /// character that is not allowed in a path is percent-encoded.
-    public init(_ path: String) {
-        self.init(stringLiteral: path)
-    }
+    public init(_ path: String) { self.init(stringLiteral: path) }
 
     /// Creates a path from a literal.
     public init(stringLiteral value: String) {

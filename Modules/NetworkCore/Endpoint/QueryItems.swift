@@ -8,9 +8,8 @@ import Foundation
 /// ["tag": ["tea", "milk"]]            // ?tag=tea&tag=milk
 /// ```
 ///
-/// A date is written as ISO 8601 in UTC. An array or a set is one item for each element that is not `nil`, a set in the
-/// order of its texts; ``append(_:_:separatedBy:)`` writes it as one item. Any other value is written as its
-/// description.
+/// A date is written as ISO 8601 in UTC, another value as its description. An array or a set is one item for each
+/// element that is not `nil`, a set in the order of its texts; ``append(_:_:separatedBy:)`` writes it as one item.
 public struct QueryItems: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     private(set) var items: [Item] = []
 
@@ -24,9 +23,7 @@ public struct QueryItems: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
     /// Creates a query from names and values.
     public init(dictionaryLiteral elements: (String, (any CustomStringConvertible)?)...) {
-        for (name, value) in elements {
-            append(name, value)
-        }
+        for (name, value) in elements { append(name, value) }
     }
 
     /// Appends an item, unless its value is `nil`.
@@ -43,10 +40,8 @@ public struct QueryItems: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         if !texts.isEmpty { items.append(Item(name: name, value: texts.joined(separator: separator))) }
     }
 
-    /// Appends the items of another query.
     package mutating func append(contentsOf other: QueryItems) { items += other.items }
 
-    /// The names of the items, in order.
     package var names: [String] { items.map(\.name) }
 
     /// The items without those of some names.

@@ -1,8 +1,7 @@
 extension NetworkError {
     /// What went wrong.
     ///
-    /// The set is open: later versions and other transports add codes. Each code of `AuthenticationError` is a code
-    /// here too, of the same name.
+    /// The set is open: later versions and transports add codes. Those of `AuthenticationError` are codes here too.
     public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
         /// The code as text.
         public let rawValue: String
@@ -58,8 +57,7 @@ extension NetworkError.Code {
     /// The URL is plain http and not loopback (G16).
     public static let cleartextRefused = Self(rawValue: "cleartextRefused")
 
-    /// The call had to start before an instant that has passed, or was withdrawn: no byte of it was written, or none of
-    /// its body (G28).
+    /// The call had to start earlier, or was withdrawn: no byte of it was written, or none of its body (G28).
     public static let notStarted = Self(rawValue: "notStarted")
 
     /// An interceptor threw an error.
@@ -75,8 +73,7 @@ extension NetworkError.Code {
     /// was sent or received, or the minimum rate of a transfer. ``NetworkError/waitedFor`` says what it waited for.
     public static let timedOut = Self(rawValue: "timedOut")
 
-    /// A proxy requires credentials, or does not accept those it was sent. It is the proxy's response, never the
-    /// server's.
+    /// A proxy requires credentials, or does not accept those sent. It is the proxy's response, never the server's.
     public static let proxyRefused = Self(rawValue: "proxyRefused")
 
     /// The server could not prove its identity. Linux reports `transportFailed` instead.

@@ -37,13 +37,10 @@ extension NetworkError: RedactedDescription {
     }
 
     private var details: [String] {
-        var details: [String] = []
-        if let fingerprint { details.append(fingerprint) }
-        if let requestID { details.append("request \(requestID.line(8))") }
-        if attempt > 1 { details.append("attempt \(attempt)") }
-        if let elapsed { details.append(elapsed.inWords) }
-        if let retryAfter { details.append("retry after \(retryAfter.inWords)") }
-        return details
+        [
+            fingerprint, requestID.map { "request \($0.line(8))" }, attempt > 1 ? "attempt \(attempt)" : nil,
+            elapsed?.inWords, retryAfter.map { "retry after \($0.inWords)" },
+        ].compactMap(\.self)
     }
 }
 

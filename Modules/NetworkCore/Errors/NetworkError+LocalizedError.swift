@@ -94,8 +94,7 @@ extension String {
         "too many requests", "unprocessable entity", "validation failed", "precondition failed", "access denied",
     ]
 
-    /// Whether a server's text can be shown to a user: short, on one line, of more than a word, and without the
-    /// punctuation of code.
+    /// Whether a server's text can be shown to a user: a short line of several words, without the punctuation of code.
     fileprivate var readsAsSentence: Bool {
         guard (3...200).contains(count), !contains(Redaction.placeholder),
             !Self.stockMessages.contains(lowercased().trimmingCharacters(in: .punctuationCharacters))

@@ -63,8 +63,7 @@ public struct NetworkError: Error, Sendable {
     /// The time from the start of the call to its failure.
     public package(set) var elapsed: Duration?
 
-    /// The error underneath: an `AuthenticationError`, ``HTTPTransportError``, ``DecodingFailure``, or the error that
-    /// an interceptor threw.
+    /// The error underneath: an `AuthenticationError`, ``HTTPTransportError``, ``DecodingFailure``, or any other.
     public package(set) var cause: (any Error)?
 
     /// Creates an error.
@@ -121,13 +120,8 @@ extension NetworkError {
     /// Converts an error of the token provider, under the code of the same name.
     init(_ error: AuthenticationError, response: HTTPResponseHead? = nil, serverError: ServerError? = nil) {
         self.init(
-            Code(rawValue: error.code.rawValue),
-            response: response,
-            serverError: serverError,
-            retryAfter: error.retryAfter,
-            cause: error,
-            stepUp: error.stepUp
-        )
+            Code(rawValue: error.code.rawValue), response: response, serverError: serverError,
+            retryAfter: error.retryAfter, cause: error, stepUp: error.stepUp)
     }
 
     /// The body of a response did not arrive.
@@ -181,9 +175,8 @@ extension NetworkError {
         return try (format ?? .json).error(type, from: HTTPResponse(head: head, body: body ?? Data()))
     }
 
-    /// The error without secrets in what it shows. Of the response, there are the texts of a known format, in which
-    /// secrets were searched for, and codes and identifiers; of a body without them its media type, length and
-    /// fingerprint.
+    /// The error without secrets in what it shows. Of the response, there are the searched texts of a known format,
+    /// codes and identifiers; of a body without them its media type, length and fingerprint.
     func redacted(by redaction: Redaction) -> NetworkError {
         func text(_ text: String?) -> String? { text?.redacted(by: redaction) }
         var copy = self

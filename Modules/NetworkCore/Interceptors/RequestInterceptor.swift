@@ -23,8 +23,7 @@ public protocol RequestInterceptor: Sendable {
     ///
     /// Interceptors are asked in order until one retries. Then every interceptor adapts the request again.
     ///
-    /// - Throws: Any error, with which the call fails in place of `failure`. `CancellationError` when the task is
-    ///   cancelled.
+    /// - Throws: Any error, with which the call fails in place of `failure`. `CancellationError` when cancelled.
     func retry(_ failure: NetworkError, context: RequestContext) async throws -> RetryDecision
 }
 

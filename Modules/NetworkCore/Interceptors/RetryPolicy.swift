@@ -3,9 +3,8 @@ import ConcurrencyPrimitives
 /// Sends failed requests again, if that is safe and may help.
 ///
 /// It is safe if the method is idempotent or the endpoint has an `Idempotency-Key`, and the body can be sent again. It
-/// may help if there was no response, or one with a transient status: one of ``statuses``, a 403 for a limit that is
-/// used up or with a pause, a 409 with a pause while the first call with the key is in progress, or, once and on a new
-/// connection, a 421.
+/// may help if there was no response, or one with a transient status: one of ``statuses``, a 403 with a pause or for a
+/// used-up limit, a 409 with a pause while the first call with the key goes on, or a 421, once, on a new connection.
 ///
 /// Pauses use exponential backoff with full jitter (a random part of a bound that doubles), so that clients that failed
 /// together do not retry together. What the server asks for (`Retry-After`, `retry-after-ms`, the reset of a limit) is
@@ -33,8 +32,7 @@ public struct RetryPolicy: RequestInterceptor {
     /// The statuses after which a request is sent again, among them those of Cloudflare (520 and more).
     public var statuses: Set = [408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 525, 526, 527, 529, 530]
 
-    /// The longest wait for a connection. After it, the request is not sent again. The deadline of the call may be
-    /// earlier.
+    /// The longest wait for a connection. After it, the request is not sent again. The deadline may be earlier.
     public var maximumWait: Duration = .seconds(60)
 
     /// Returns when a request that had no connection may be sent again: when there is a connection to the internet, or
@@ -98,8 +96,7 @@ public struct RetryPolicy: RequestInterceptor {
 /// The retries that all requests of a client share.
 ///
 /// It is a token bucket: each retry takes a token, each call adds a part of one, and so does time, so that a client
-/// with few calls can retry too. While calls succeed, the bucket is full. In an outage it is empty, and retries fall to
-/// a tenth of the traffic.
+/// with few calls can retry too. While calls succeed, it is full. In an outage, retries fall to a tenth of the traffic.
 public final class RetryBudget: Sendable {
     private struct State {
         var tokens: Double

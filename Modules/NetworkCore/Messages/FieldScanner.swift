@@ -6,11 +6,8 @@
 package struct FieldScanner {
     private var rest: Substring.UTF8View
 
-    package init(_ value: String) {
-        rest = value[...].utf8
-    }
+    package init(_ value: String) { rest = value[...].utf8 }
 
-    /// Whether everything has been read.
     package var isAtEnd: Bool { rest.isEmpty }
 
     /// Skips white space and one separator, and says whether it was there.
@@ -31,8 +28,7 @@ package struct FieldScanner {
     }
 
     /// Reads a quoted string without its marks, or what comes before the next separator: servers write file names
-    /// without quotation marks, so that more than a token is read. A comma separates only where the field is a list.
-    /// `nil`: a quoted string does not end.
+    /// without marks. A comma separates only where the field is a list. `nil`: a quoted string does not end.
     package mutating func tokenOrQuotedString(inList isList: Bool = true) -> String? {
         if let (text, isClosed) = quotedString() { return isClosed ? text : nil }
         let value = rest.prefix { $0 != UInt8(ascii: ";") && !(isList && $0 == UInt8(ascii: ",")) }

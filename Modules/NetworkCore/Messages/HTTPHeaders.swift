@@ -1,8 +1,7 @@
 public import AuthInterface
 import Foundation
 
-/// Header fields: an ordered collection in which a name may occur more than once. Names are compared without regard to
-/// case (RFC 9110 §5.1).
+/// Header fields: an ordered collection in which a name may recur, compared without regard to case (RFC 9110 §5.1).
 ///
 /// ```swift
 /// var headers: HTTPHeaders = ["Accept": "application/json"]
@@ -34,7 +33,7 @@ public struct HTTPHeaders: Sendable, Hashable {
 
     /// Adds a field after the others. An invalid one is left out.
     package mutating func appendIfValid(_ name: String, _ value: String) {
-        keepProblem { headers throws(HTTPFieldError) in try headers.append(name, value) }
+        do { try append(name, value) } catch { problem = problem ?? error }
     }
 
     /// The value of a field; `nil` where there is none. Values of a repeated name are joined with a comma, as RFC 9110
@@ -47,7 +46,7 @@ public struct HTTPHeaders: Sendable, Hashable {
             return values.isEmpty ? nil : values.joined(separator: ", ")
         }
         set {
-            keepProblem { headers throws(HTTPFieldError) in try headers.set(name, to: newValue) }
+            do { try set(name, to: newValue) } catch { problem = problem ?? error }
         }
     }
 
@@ -59,7 +58,6 @@ public struct HTTPHeaders: Sendable, Hashable {
     /// The value of the first field of a name; `nil` where there is none.
     package func first(of name: String) -> String? { index(of: name).map { fields[$0].value } }
 
-    /// The place of the first field of a name.
     private func index(of name: String) -> Int? { fields.firstIndex { $0.name.equalsIgnoringASCIICase(name) } }
 
     /// Adds a field after the others, also beside one of the same name.
@@ -81,27 +79,14 @@ public struct HTTPHeaders: Sendable, Hashable {
     }
 
     /// Removes all fields of a name.
-    public mutating func remove(_ name: String) {
-        fields.removeAll { $0.name.equalsIgnoringASCIICase(name) }
-    }
+    public mutating func remove(_ name: String) { fields.removeAll { $0.name.equalsIgnoringASCIICase(name) } }
 
-    /// Removes the fields that a closure selects.
-    package mutating func removeAll(where isSelected: (HTTPField) -> Bool) {
-        fields.removeAll(where: isSelected)
-    }
+    package mutating func removeAll(where isSelected: (HTTPField) -> Bool) { fields.removeAll(where: isSelected) }
 
     /// The names in order, a repeated one once, in the case it was first written in.
     public var names: [String] {
         var seen: Set<String> = []
         return fields.compactMap { seen.insert($0.name.lowercased()).inserted ? $0.name : nil }
-    }
-
-    private mutating func keepProblem(_ change: (inout Self) throws(HTTPFieldError) -> Void) {
-        do {
-            try change(&self)
-        } catch {
-            problem = problem ?? error
-        }
     }
 }
 

@@ -10,12 +10,10 @@ public import HTTPTypes
 extension HTTPRequestHead {
     /// Takes method, URL and header fields of a request.
     ///
-    /// Fields that frame a message or manage a connection are left out, such as `Content-Length`: the transport writes
-    /// its own (RFC 9110 §7.6.1).
+    /// Fields that frame a message or manage a connection are left out, such as `Content-Length` (RFC 9110 §7.6.1).
     ///
-    /// - Throws: ``NetworkError`` with code `invalidRequest` when the request has no scheme, no authority or no
-    ///   absolute path, as one with the method `CONNECT`; when its URL is not http or https; or when a field cannot be
-    ///   sent.
+    /// - Throws: ``NetworkError`` with code `invalidRequest` when the request has no scheme, authority or absolute
+    ///   path, as a `CONNECT`; when its URL is not http or https; or when a field cannot be sent.
     public init(_ request: HTTPRequest) throws {
         guard let scheme = request.scheme, let authority = request.authority, let path = request.path,
             path.hasPrefix("/"), !authority.contains(where: "/?#@\\".contains),
@@ -67,9 +65,7 @@ extension HTTPTypes.HTTPResponse {
 
 extension HTTPHeaders {
     /// Takes fields in order. One whose value has a control character is left out.
-    public init(_ fields: HTTPFields) {
-        self.init(fields.map { ($0.name.rawName, $0.value) })
-    }
+    public init(_ fields: HTTPFields) { self.init(fields.map { ($0.name.rawName, $0.value) }) }
 }
 
 extension HTTPFields {

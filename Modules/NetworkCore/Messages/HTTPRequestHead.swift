@@ -50,25 +50,18 @@ public struct HTTPRequestHead: Sendable, Hashable {
     /// - Throws: ``NetworkError`` with code `invalidRequest`; it names the field, never its value.
     func validate() throws -> Origin {
         let plain = Origin(plain: url.absoluteString)
-        guard let origin = plain ?? Origin(url) else {
-            throw NetworkError(.invalidRequest, reason: Origin.problem)
-        }
+        guard let origin = plain ?? Origin(url) else { throw NetworkError(.invalidRequest, reason: Origin.problem) }
         guard plain != nil || (url.user == nil && url.password == nil) else {
             throw NetworkError(.invalidRequest, reason: "the URL holds user information")
         }
         guard method.rawValue.isFieldName else {
             throw NetworkError(.invalidRequest, reason: "the method is not a token")
         }
-        do {
-            try Self.validateTrailers(headers)
-        } catch {
-            throw try NetworkError(describing: error)
-        }
+        do { try Self.validateTrailers(headers) } catch { throw try NetworkError(describing: error) }
         return origin
     }
 
-    /// Refuses the trailer fields of a request that must not be sent as such: invalid ones, and those that frame a
-    /// message or lead it (RFC 9110 §6.5.1).
+    /// Refuses fields that are no trailers: invalid ones, and those that frame a message or lead it (RFC 9110 §6.5.1).
     ///
     /// - Throws: ``HTTPFieldError``.
     package static func validateTrailers(_ fields: HTTPHeaders) throws(HTTPFieldError) {

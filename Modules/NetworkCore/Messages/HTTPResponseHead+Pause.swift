@@ -28,7 +28,7 @@ extension HTTPResponseHead {
 
     private func retryAfterField(now: Date) -> TimeInterval? {
         number(in: "Retry-After")
-            ?? headers.first(of: "Retry-After").flatMap { HTTPDate($0.withoutSurroundingWhiteSpace)?.date }
+            ?? headers.first(of: "Retry-After").flatMap { HTTPDate($0)?.date }
             .map { max(0, $0.timeIntervalSince(now)) }
     }
 
@@ -66,14 +66,10 @@ extension HTTPResponseHead {
         return (members["r"] ?? members["remaining"], members["t"] ?? members["reset"])
     }
 
-    private func number(in name: String) -> Double? {
-        headers.first(of: name).flatMap { Self.number($0.withoutSurroundingWhiteSpace) }
-    }
+    private func number(in name: String) -> Double? { headers.first(of: name).flatMap(Self.number) }
 
     private static func number(_ text: some StringProtocol) -> Double? {
-        guard text.utf8.first?.isDigit == true, text.utf8.allSatisfy({ $0.isDigit || $0 == UInt8(ascii: ".") }) else {
-            return nil
-        }
-        return Double(text)
+        let isPlain = text.utf8.first?.isDigit == true && text.utf8.allSatisfy { $0.isDigit || $0 == UInt8(ascii: ".") }
+        return isPlain ? Double(text) : nil
     }
 }

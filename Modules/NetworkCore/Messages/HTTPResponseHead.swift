@@ -60,9 +60,7 @@ extension HTTPResponseHead {
     package static let noLength = "its Content-Length is no number of bytes"
 
     /// Whether a text is a number of bytes.
-    package static func isLength(_ text: String) -> Bool {
-        text.utf8.allSatisfy { $0.isDigit } && Int(text) != nil
-    }
+    package static func isLength(_ text: String) -> Bool { text.utf8.allSatisfy { $0.isDigit } && Int(text) != nil }
 
     /// Refuses a head whose fields contradict each other: two lengths (RFC 9112 §6.3) or two targets of a redirect. A
     /// platform that joins repeated fields leaves a comma and a space, which neither a length nor a URL contains. The

@@ -18,9 +18,7 @@ public struct NetworkTimings: Sendable, Hashable {
 extension NetworkTimings: CustomStringConvertible {
     /// The phases that have ended: `token 3 ms, first byte 30 ms, body 8 ms`.
     public var description: String {
-        let phases = [
-            ("token", token), ("connection", connection), ("first byte", firstByte), ("body", body),
-        ]
+        let phases = [("token", token), ("connection", connection), ("first byte", firstByte), ("body", body)]
         return phases.compactMap { name, duration in duration.map { "\(name) \($0.inWords)" } }.joined(separator: ", ")
     }
 }
@@ -38,9 +36,7 @@ final class CallPhases: Sendable {
     private let clock: any TimeSource
     private let state = Locked(State())
 
-    init(clock: any TimeSource) {
-        self.clock = clock
-    }
+    init(clock: any TimeSource) { self.clock = clock }
 
     var timings: NetworkTimings { state.withLock { $0.timings } }
 

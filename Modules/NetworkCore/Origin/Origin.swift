@@ -17,8 +17,7 @@ public struct Origin: Sendable, Hashable {
     /// Creates the origin of a URL. `nil`: the URL is not http or https, or no server can have its host or port.
     ///
     /// Libraries below a transport read such a URL in different ways, or end the process. So a host is a name of at
-    /// most 253 bytes or an address, without percent-encoding or a zone (RFC 6874), and a port is 1 to
-    /// 65,535.
+    /// most 253 bytes or an address, without percent-encoding or zone (RFC 6874); a port is 1 to 65,535.
     public init?(_ url: URL) {
         if let plain = Self(plain: url.absoluteString) {
             self = plain
@@ -38,8 +37,7 @@ public struct Origin: Sendable, Hashable {
     }
 
     /// Reads a URL whose origin is written plainly: a scheme, `://`, letters, digits, dots and hyphens, and a port.
-    /// `nil`: it is written in another way, which URL parsers must read. This takes a tenth of their time. Such a URL
-    /// has no user information.
+    /// `nil`: URL parsers must read it, which takes ten times as long. Such a URL has no user information.
     init?(plain text: String) {
         let isEncrypted = text.hasPrefix("https://")
         guard isEncrypted || text.hasPrefix("http://") else { return nil }
@@ -112,9 +110,7 @@ extension Origin {
 
 extension UInt8 {
     /// A byte of a host that is written in one way only: a small letter, a digit, a dot or a hyphen.
-    fileprivate var isPlainHostByte: Bool {
-        (self >= 0x61 && self <= 0x7A) || isDigit || self == 0x2D || self == 0x2E
-    }
+    fileprivate var isPlainHostByte: Bool { (self >= 0x61 && self <= 0x7A) || isDigit || self == 0x2D || self == 0x2E }
 
     /// A byte of an IPv6 address, in small letters (RFC 4291 §2.2).
     fileprivate var isAddressByte: Bool { isDigit || (self >= 0x61 && self <= 0x66) || self == 0x3A || self == 0x2E }

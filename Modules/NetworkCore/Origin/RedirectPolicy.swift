@@ -1,7 +1,6 @@
 import Foundation
 
-/// Decides whether a redirect is followed and with which fields and body, in the same way for every transport and
-/// platform.
+/// Decides whether a redirect is followed and with which fields and body, alike for every transport and platform.
 ///
 /// Platforms differ: one removes `Authorization` for another host, another copies every field to it; one drops a body
 /// that must be kept. Here a request that leaves its origin keeps only fields that are the same for every server, and
@@ -39,16 +38,10 @@ struct RedirectPolicy: Sendable {
     ]
 
     let cleartextExceptions: Set<Origin>
-
-    /// Which redirects the call follows.
     var rule = RedirectRule.follow
 
-    /// Decides what follows a response.
     func decision(
-        for response: HTTPResponseHead,
-        to request: HTTPRequestHead,
-        hasBody: Bool,
-        isReplayable: Bool
+        for response: HTTPResponseHead, to request: HTTPRequestHead, hasBody: Bool, isReplayable: Bool
     ) -> Decision {
         if let refusal = refusal(of: response, to: request) { return refusal }
         guard Self.statuses.contains(response.status),
@@ -88,8 +81,7 @@ struct RedirectPolicy: Sendable {
         return .follow(OutgoingRequest(request: next, keepsBody: keepsBody, leavesOrigin: leavesOrigin))
     }
 
-    /// Refuses the redirects that the rule excludes, and the response of another origin to which the transport itself
-    /// has followed one.
+    /// Refuses the redirects that the rule excludes, and a response of another origin, to which the transport went.
     private func refusal(of response: HTTPResponseHead, to request: HTTPRequestHead) -> Decision? {
         guard rule != .follow else { return nil }
         if let origin = response.url.flatMap(Origin.init), origin != Origin(request.url) {

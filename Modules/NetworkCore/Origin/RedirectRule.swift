@@ -1,5 +1,4 @@
-/// Which redirects of its response a call follows. A redirect that is not followed fails the call with code
-/// `redirectRefused`.
+/// Which redirects of its response a call follows. Any other one fails the call with code `redirectRefused`.
 public enum RedirectRule: Sendable, Hashable {
     /// All that are safe: a request that leaves its origin carries no token and no body.
     case follow

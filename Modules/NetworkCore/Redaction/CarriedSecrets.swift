@@ -27,8 +27,7 @@ struct CarriedSecrets: Sendable {
         values.insert(value)
     }
 
-    /// Adds a value under a name that denotes a secret, or one that is not shown and not found by accident; and what
-    /// the value has in itself.
+    /// Adds a value under a name that denotes a secret, or one that is hidden and unmistakable; and what is in it.
     private mutating func add(_ value: String, named name: String, isHidden: Bool = false) {
         let decoded = value.removingPercentEncoding ?? value
         let isSecret = Redaction.isSensitive(name) && !Redaction.isWord(value, under: name)
@@ -63,8 +62,7 @@ extension CarriedSecrets {
         _ = Redaction.standard.url(url) { add($0, named: $1, isHidden: !$0.utf8.allSatisfy(\.isLetter)) }
     }
 
-    /// Adds the password of `Basic` (RFC 7617), and the user where it is long, or the key of a server without
-    /// passwords; and so for any scheme.
+    /// Adds the password of `Basic` (RFC 7617), and a long user, or one without a password; and so for any scheme.
     private mutating func addPair(_ pair: String) {
         add(pair)
         let parts = pair.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -87,7 +85,6 @@ package struct CallMessage: Sendable {
 
 // Bodies.
 extension CarriedSecrets {
-    /// Adds what a call has to send.
     mutating func add(_ message: CallMessage) {
         add(message.head)
         if let form = message.form {

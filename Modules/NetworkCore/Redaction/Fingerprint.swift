@@ -1,7 +1,6 @@
 import Foundation
 
-/// A content that is not shown, by its length and a digest: equal contents have equal digests within this process, and
-/// no other process can find out what they were.
+/// A content that is not shown, by its length and a digest: equal contents have equal digests within this process only.
 enum Fingerprint {
     /// Random values of this process, so that a digest cannot be compared with one of a guess.
     private static let key = (UInt64.random(in: 0...UInt64.max), UInt64.random(in: 0...UInt64.max))

@@ -25,7 +25,6 @@ struct QuotedSecret: Sendable {
     /// The shortest form of a short secret in base64, in characters.
     private static let shortestBase64 = 3
 
-    /// The forms of a secret.
     static func forms(_ secret: String) -> [QuotedSecret] {
         var texts: Set<String> = []
         for offset in 0..<3 {
@@ -79,8 +78,7 @@ struct QuotedSecret: Sendable {
         return end - position
     }
 
-    /// Base64 may be broken into lines, and bytes of hexadecimal digits may have marks between them: `61:62`,
-    /// `0x61, 0x62`.
+    /// Base64 may be broken into lines, and hexadecimal bytes may have marks between them: `61:62`, `0x61, 0x62`.
     private func skippingSeparator(in text: [UInt8], from start: Int, before index: Int) -> Int {
         var position = start
         switch form {

@@ -1,5 +1,3 @@
-import Foundation
-
 // What names say of their values.
 extension Redaction {
     private static func list(_ words: String) -> Set<String> {

@@ -13,9 +13,7 @@ extension Redaction {
     /// fingerprint is left. A text of more bytes than the limit is cut where no part of a secret is left.
     ///
     /// - Complexity: O(*n*) in the length of the text, for a given number of secrets.
-    package func text(_ text: String, limit: Int? = nil) -> String {
-        search(text, limit: limit) ?? withheld(text)
-    }
+    package func text(_ text: String, limit: Int? = nil) -> String { search(text, limit: limit) ?? withheld(text) }
 
     /// What may be shown of a text of the response, in a format that is known and without its escapes: the text without
     /// secrets; where secrets of the call are not known, its fingerprint.
@@ -31,8 +29,7 @@ extension Redaction {
         return shown.boundedLine(Self.maximumIdentifierLength)
     }
 
-    /// What may be shown of a server's code, or of the name of a field, on one line and of bounded length. What does
-    /// not look as one is a text of the response.
+    /// What may be shown of a server's code, or of the name of a field, on one bounded line. Anything else is a text.
     ///
     /// A short secret stays where it is one of the words of the code: programs decide by it.
     package func code(_ text: String) -> String {
@@ -111,9 +108,7 @@ extension Redaction {
 
 extension String {
     /// Whether the text is one of hexadecimal digits or capitals, as a UUID, a ULID or the identifier of a trace.
-    fileprivate var looksLikeTrace: Bool {
-        wholeMatch(of: /[0-9A-Fa-f-]{16,64}|[0-9A-HJKMNP-TV-Z]{26}/) != nil
-    }
+    fileprivate var looksLikeTrace: Bool { wholeMatch(of: /[0-9A-Fa-f-]{16,64}|[0-9A-HJKMNP-TV-Z]{26}/) != nil }
 
     /// The text without control characters, cut.
     func boundedLine(_ limit: Int) -> String {
@@ -159,8 +154,7 @@ extension Redaction {
         return [run.indices]
     }
 
-    /// Where a JSON Web Token is: an encoded object, a dot, and either another dot or another encoded object (RFC 7519
-    /// §3, RFC 7516 §3.1).
+    /// Where a JSON Web Token is: an encoded object, a dot, and one or the other again (RFC 7519 §3, RFC 7516 §3.1).
     private static func webToken(in segment: ArraySlice<UInt8>) -> Range<Int>? {
         let parts = segment.split(separator: dot, omittingEmptySubsequences: false)
         for (index, part) in parts.enumerated() {
@@ -192,7 +186,5 @@ extension UInt8 {
 
 extension ArraySlice<UInt8> {
     /// Where `{"` in base64 begins.
-    fileprivate var firstEncodedObject: Int? {
-        indices.first { self[$0...].starts(with: "eyJ".utf8) }
-    }
+    fileprivate var firstEncodedObject: Int? { indices.first { self[$0...].starts(with: "eyJ".utf8) } }
 }

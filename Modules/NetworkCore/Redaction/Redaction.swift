@@ -13,13 +13,11 @@ package struct Redaction: Sendable {
     /// The largest body that is searched: 1 MiB.
     package static let maximumBodySize = 1_024 * 1_024
 
-    /// The shortest secret that is searched for, in bytes. A shorter one is part of nearly every text, and protects
-    /// nothing.
+    /// The shortest secret that is searched for, in bytes. A shorter one is part of nearly every text.
     static let minimumSecretLength = 3
 
     /// From this length on, in bytes, a secret is not found by accident. A shorter one is replaced where it is a word;
-    /// a text with a word that contains it is not shown, because with a part of the word replaced it could be read
-    /// wrongly.
+    /// a text with a word that contains it is not shown, because a part of the word could be read wrongly.
     static let unmistakableLength = 8
 
     /// A redaction by name and shape only.
@@ -39,13 +37,10 @@ package struct Redaction: Sendable {
     package var isOfPublicCall: Bool { secrets.isEmpty && isComplete }
 
     /// Creates a redaction with the secrets of a call. `nil` and empty ones are skipped.
-    package init(secrets: [String?]) {
-        self.init(CarriedSecrets(secrets))
-    }
+    package init(secrets: [String?]) { self.init(CarriedSecrets(secrets)) }
 
     /// Creates a redaction with the secrets of one request and of the call that it is part of: its token wherever it
-    /// was placed, what the endpoint marks as a secret in its path, and what its header fields, its URL and its body
-    /// have.
+    /// was placed, what the endpoint marks as a secret in its path, and what its fields, URL and body have.
     package init(of request: HTTPTransportRequest) {
         var carried = CarriedSecrets(request.context.secrets + request.context.tokens)
         carried.add(request.head)
@@ -84,8 +79,7 @@ package struct Redaction: Sendable {
         Self.isSensitive(name) || !CarriedSecrets(in: value).values.isEmpty ? Self.placeholder : text(value)
     }
 
-    /// What may be shown of the value of a header field: as of a query item; entity tags and identifiers of requests
-    /// and traces are shown.
+    /// What may be shown of a header field: as of a query item; entity tags and identifiers of requests and traces are.
     package func fieldValue(_ value: String, named name: String) -> String {
         let lowercased = name.lowercased()
         if Self.legibleFields.contains(lowercased) { return search(value, byShape: false) ?? Self.placeholder }
@@ -203,13 +197,9 @@ extension String {
     }
 
     /// The text as an error keeps it: without secrets, and cut.
-    func redacted(by redaction: Redaction) -> String {
-        redaction.text(self, limit: Self.maximumTextLength)
-    }
+    func redacted(by redaction: Redaction) -> String { redaction.text(self, limit: Self.maximumTextLength) }
 
     /// A server's code or request identifier of an error that has lost the call's secrets: without secrets of the call
     /// and control characters, and of bounded length.
-    package func asIdentifier(withoutQuoting secrets: [String?]) -> String {
-        Redaction(secrets: secrets).code(self)
-    }
+    package func asIdentifier(withoutQuoting secrets: [String?]) -> String { Redaction(secrets: secrets).code(self) }
 }

@@ -3,8 +3,7 @@ public import AuthInterface
 extension Endpoint {
     /// The same call as one that asks for tokens or ends them: a sign-in, a refresh, a revocation. It carries no token
     /// of a session, and only the response of this endpoint to it counts: no redirect is followed (G15). What it spends
-    /// is spent once: no interceptor has it sent again (G8). The server is asked for a body without coding
-    /// (`identity`).
+    /// is spent once: no interceptor has it sent again (G8). It asks for no coding (`identity`).
     public func asTokenCall() -> Self {
         withoutAuthentication().withoutRetries().redirects(.refuse).header("Accept-Encoding", "identity")
     }
@@ -12,8 +11,7 @@ extension Endpoint {
     /// The same call as a refresh of tokens: ``asTokenCall()`` with connections of its own, so that it does not wait
     /// for the requests that wait for it, and with an idle timeout of 120 seconds, the default call limit of the
     /// refresh engine: a late response still holds the only valid refresh token (G8). The transport writes no byte of
-    /// the call after the instant at which another process may count it as not made: the call fails with code
-    /// `notStarted` (G28).
+    /// the call after the instant at which another process may count it as not made: it fails with `notStarted` (G28).
     public func allowingLateResponse(to request: TokenRefreshRequest) -> Self {
         var call = allowingLateResponse()
         call.settings.startPermit = request.startPermit

@@ -1,5 +1,4 @@
-// Reads what a server issues. An invalid optional member beside good tokens counts as absent, so that it does not cost
-// the session.
+// Reads what a server issues. An invalid optional member beside good tokens counts as absent, and costs no session.
 extension KeyedDecodingContainer {
     /// Reads a text that is not empty.
     package func decodeTextIfPresent(forKey key: Key) -> String? {

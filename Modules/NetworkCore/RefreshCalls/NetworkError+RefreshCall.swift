@@ -1,8 +1,7 @@
 public import AuthInterface
 
 extension NetworkError {
-    /// The status of a response that arrived whole and can be read; `nil` for none, or a part of one. The tokens in it
-    /// are lost then.
+    /// The status of a response that arrived whole and can be read; `nil`: it did not, and its tokens are lost.
     package var statusOfWholeResponse: Int? {
         let isPart = [.connectionFailed, .timedOut, .transportFailed, .tlsFailed, .proxyRefused].contains(code)
         return isPart || code == .invalidResponse || lacksBody ? nil : status
@@ -14,11 +13,8 @@ extension NetworkError {
     /// Whether the server has said when to call again, also in a form that is no date and no number.
     package var asksToWait: Bool { retryAfter != nil || response?.headers["Retry-After"] != nil }
 
-    /// The error without the secrets of the call, which servers quote: "no such token: …" (G17). Secrets that are `nil`
-    /// or empty are skipped.
-    public func withoutQuoting(_ secrets: [String?]) -> NetworkError {
-        redacted(by: Redaction(secrets: secrets))
-    }
+    /// The error without secrets of the call, which servers quote: "no such token: …" (G17). `nil` stands for none.
+    public func withoutQuoting(_ secrets: [String?]) -> NetworkError { redacted(by: Redaction(secrets: secrets)) }
 }
 
 extension TokenRefreshError {
@@ -59,8 +55,7 @@ extension TokenRefreshResult {
     ///
     /// A new refresh token beside an empty access token is one: the server has spent the old refresh token.
     ///
-    /// - Throws: `TokenRefreshError` with code `unavailable` when there is neither an access token nor a new refresh
-    ///   token.
+    /// - Throws: `TokenRefreshError` with code `unavailable` when there is neither an access nor a new refresh token.
     package func usable(after request: TokenRefreshRequest, status: Int?) throws(TokenRefreshError)
         -> TokenRefreshResult
     {

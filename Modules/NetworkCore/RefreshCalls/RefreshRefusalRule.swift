@@ -82,12 +82,8 @@ public struct RefreshRefusalRule: Sendable, Hashable {
 
     /// A rule of this package.
     package init(
-        _ codes: Set<String>,
-        at places: [String] = ["error"],
-        _ statuses: Set<Int> = usualStatuses,
-        containing text: String? = nil,
-        resource: String? = nil,
-        means verdict: TokenRefreshError.Code = .rejected,
+        _ codes: Set<String>, at places: [String] = ["error"], _ statuses: Set<Int> = usualStatuses,
+        containing text: String? = nil, resource: String? = nil, means verdict: TokenRefreshError.Code = .rejected,
         isFinal: Bool = false
     ) {
         self.verdict = verdict

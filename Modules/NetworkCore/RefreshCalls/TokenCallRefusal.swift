@@ -55,9 +55,7 @@ package struct TokenCallRefusal {
     /// What the response means by some rules, and by what is built in; `nil` where none says anything. The codes of
     /// `neverEnding` end nothing, unless a rule with a text or a resource says so.
     package func verdict(
-        by rules: [RefreshRefusalRule],
-        neverEnding: Set<String> = clientCodes,
-        withoutQuoting secrets: [String?]
+        by rules: [RefreshRefusalRule], neverEnding: Set<String> = clientCodes, withoutQuoting secrets: [String?]
     ) -> Verdict? {
         func first(_ isMeant: (RefreshRefusalRule) -> Bool) -> Verdict? {
             for rule in rules where isMeant(rule) {
@@ -143,9 +141,7 @@ extension NetworkError {
 
 extension String {
     /// A sentence in the form of a code: `Client not found` as `client_not_found`.
-    fileprivate var asCode: String {
-        lowercased().split { !$0.isLetter && !$0.isNumber }.joined(separator: "_")
-    }
+    fileprivate var asCode: String { lowercased().split { !$0.isLetter && !$0.isNumber }.joined(separator: "_") }
 }
 
 extension Data {

@@ -43,8 +43,7 @@ package struct IssuedExpiry: Sendable, Hashable {
         }
     }
 
-    /// Seconds since 1970 are larger than those since 2001 by 978,307,200. A token expires near the present, so the two
-    /// do not overlap before 2040.
+    /// Seconds since 1970 exceed those since 2001 by 978,307,200: of near dates, the two do not overlap before 2040.
     private static func date(_ number: Double) -> Date? {
         switch number {
         case 2.8e8..<1.26e9: Date(timeIntervalSinceReferenceDate: number)

@@ -92,11 +92,10 @@ package struct ErrorBody: Sendable, Hashable {
         text(at: "meta.requestId", "requestId", "request_id", "error.requestId", "error.request_id")
     }
 
-    /// The errors in the request, of each form: a list of objects or texts, a map from fields to texts, and FastAPI's
-    /// `detail`.
+    /// The errors in the request, of each form: a list of objects or texts, a map of fields, and FastAPI's `detail`.
     package var details: [ErrorDetail] {
-        for name in ["errors", "error.errors", "error.details", "detail"] {
-            let found = (MemberPath(name).map { value.values(at: $0) } ?? []).flatMap(\.errorDetails)
+        for place in ["errors", "error.errors", "error.details", "detail"] as [MemberPath] {
+            let found = value.values(at: place).flatMap(\.errorDetails)
             if !found.isEmpty { return found }
         }
         // A map alone, as of Django REST framework: each member is a list of texts.

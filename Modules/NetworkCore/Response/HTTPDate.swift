@@ -1,12 +1,10 @@
 import ConcurrencyPrimitives
 package import Foundation
 
-/// A date in a header field, in one of the three forms of RFC 9110 §5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`, which
-/// servers must send, and the obsolete `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov 6 08:49:37 1994`, which clients
-/// must read.
+/// A date in a header field, in one of the three forms of RFC 9110 §5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`, and the
+/// obsolete `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov 6 08:49:37 1994`, which clients must read.
 ///
-/// Dates outside the years 1970 to 9999 are invalid. Foundation's parse strategies read less strictly, such as `6` for
-/// `06`.
+/// Dates outside the years 1970 to 9999 are invalid. Foundation's parse strategies read less strictly: `6` for `06`.
 package struct HTTPDate {
     package let date: Date
 
@@ -71,13 +69,9 @@ package struct HTTPDate {
         return date
     }
 
-    private static let longWeekdays = [
-        "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday",
-    ]
+    private static let longWeekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
     private static let weekdays = Set(longWeekdays.map { $0.prefix(3) })
-    private static let months = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ]
+    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
     private static func number(_ text: Substring) -> Int? { text.utf8.allSatisfy(\.isDigit) ? Int(text) : nil }
 }

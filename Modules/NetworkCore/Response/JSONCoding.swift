@@ -12,8 +12,7 @@ public struct JSONCoding: Sendable {
 
     /// Creates a pair of factories.
     public init(
-        makeEncoder: @escaping @Sendable () -> JSONEncoder,
-        makeDecoder: @escaping @Sendable () -> JSONDecoder
+        makeEncoder: @escaping @Sendable () -> JSONEncoder, makeDecoder: @escaping @Sendable () -> JSONDecoder
     ) {
         self.makeEncoder = makeEncoder
         self.makeDecoder = makeDecoder

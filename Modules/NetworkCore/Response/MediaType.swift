@@ -12,9 +12,7 @@ package struct MediaType: Hashable {
     package var isHTML: Bool { text == "text/html" || text == "application/xhtml+xml" }
 
     /// Whether a list as in an `Accept` field names the type itself: a wildcard does not ask for it.
-    package func isNamed(in list: String) -> Bool {
-        list.split(separator: ",").contains { MediaType($0) == self }
-    }
+    package func isNamed(in list: String) -> Bool { list.split(separator: ",").contains { MediaType($0) == self } }
 }
 
 extension HTTPResponse {

@@ -2,8 +2,7 @@ import Foundation
 
 /// How the responses of an API contain their value or their error, with what decodes them.
 ///
-/// ``PlainJSONFormat`` conforms, and `EnvelopeFormat` in `DataAPI`. Write a type of your own for an API with other
-/// responses.
+/// ``PlainJSONFormat`` conforms, and `EnvelopeFormat` in `DataAPI`. Write one of your own for another API.
 public protocol ResponseFormat: Sendable {
     /// The media types that the format reads, in order of preference, for the `Accept` field: `["application/json"]`.
     ///

@@ -58,8 +58,7 @@ extension ResponseReading where Response == HTTPResponse {
 }
 
 extension HTTPResponse {
-    /// The `nil` of an optional type, where the response has no body: 204, 205, an empty 200. `nil`: there is a body,
-    /// or the type is not optional.
+    /// The `nil` of an optional type, where the response has no body: 204, 205, an empty 200. `nil`: there is none.
     package func absentValue<Value>(_ type: Value.Type) -> Value? {
         body.isEmpty ? (type as? any ExpressibleByNilLiteral.Type)?.absent as? Value : nil
     }

@@ -29,8 +29,7 @@ extension NetworkService {
     ///
     /// - Throws: As ``send(_:options:)``.
     public func response<Value>(
-        to endpoint: Endpoint<Value>,
-        options: RequestOptions = RequestOptions()
+        to endpoint: Endpoint<Value>, options: RequestOptions = RequestOptions()
     ) async throws -> ResponseValue<Value> {
         try await send(endpoint.map { ResponseValue(value: $0, head: $1) }, options: options)
     }

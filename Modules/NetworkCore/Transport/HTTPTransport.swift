@@ -36,8 +36,7 @@ public protocol HTTPTransport: Sendable {
     func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse
 
     /// Whether each wait of an exchange ends by itself, with any server and any body: for the head after the request's
-    /// time to the head, for the body after the time to the end, and for both at once when the waiting task is
-    /// cancelled.
+    /// time to the head, for the body after the time to the end, and at once when the task is cancelled.
     ///
     /// The client then waits for the transport itself. It waits for another one in a task of its own, which it leaves
     /// behind where that is necessary: that costs a switch between threads, some 30 µs, for each call. The default is
@@ -73,16 +72,13 @@ public struct HTTPTransportError: Error, Sendable {
         /// (RFC 9110 §9.2.2).
         case ifIdempotent
 
-        /// The server has said that it did not process the request, which is sent again with any method (RFC 9113
-        /// §8.7).
+        /// The server has said that it did not process the request: any method is sent again (RFC 9113 §8.7).
         case always
     }
 
     /// Creates an error.
     public init(
-        _ code: NetworkError.Code,
-        reason: String,
-        waitedFor: NetworkError.Wait? = nil,
+        _ code: NetworkError.Code, reason: String, waitedFor: NetworkError.Wait? = nil,
         repetition: Repetition = .unknown
     ) {
         self.code = code

@@ -34,8 +34,7 @@ public struct HTTPTransportRequest: Sendable {
     /// must not use a connection on which it could have to send the request again.
     public var context: RequestContext
 
-    /// Is called with what happens during the exchange, in order, on any thread. The transfer waits for it. `nil`: no
-    /// event is made.
+    /// Is called with what happens during the exchange, in order, on any thread. The transfer waits for it.
     public var onEvent: (@Sendable (HTTPTransportEvent) -> Void)?
 
     /// Creates a request. Without a context, it is a call of its own.
@@ -78,9 +77,7 @@ extension HTTPTransportRequest {
 
 extension HTTPTransportRequest: RedactedDescription {
     /// The method and the redacted URL, without the secrets of the path; never a header value or a body (G17).
-    public var description: String {
-        RequestSummary(head, Redaction(secrets: context.secrets)).description
-    }
+    public var description: String { RequestSummary(head, Redaction(secrets: context.secrets)).description }
 }
 
 /// One thing that happened during an exchange.

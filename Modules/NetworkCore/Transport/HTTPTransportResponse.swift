@@ -11,8 +11,7 @@ public struct HTTPTransportResponse: Sendable {
 
     /// Creates a response, with a closure that waits for the end of the body and returns what came with it.
     public init(
-        head: HTTPResponseHead,
-        body: HTTPBody = .none,
+        head: HTTPResponseHead, body: HTTPBody = .none,
         completion: @escaping @Sendable () async throws -> HTTPTransportCompletion = { HTTPTransportCompletion() }
     ) {
         self.head = head

@@ -28,15 +28,13 @@ public struct ContentDisposition: Sendable, Hashable {
     /// encoded words (RFC 2047) are decoded.
     ///
     /// It is one component of a path, without folders, control characters, characters that change the direction of text
-    /// and bytes that are no text, does not begin with a dot, and has at most 255 bytes. `nil`: there is none, or
-    /// nothing of it is safe.
+    /// and bytes that are no text, does not begin with a dot, and has at most 255 bytes. `nil`: there is no safe one.
     public var fileName: String? {
         parameters["filename*"].flatMap(Self.safeFileName)
             ?? parameters["filename"].map(EncodedWord.decode).flatMap(Self.safeFileName)
     }
 
-    /// Makes one component of a path of a name that a server wrote. Returns the component. `nil`: nothing of it is
-    /// safe.
+    /// Makes one component of a path of a name that a server wrote. `nil`: nothing of it is safe.
     static func safeFileName(_ name: String) -> String? {
         let last = name.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last ?? []
         let visible = last.filter { scalar in

@@ -9,8 +9,7 @@ struct Download {
     /// `HTTPRequestHead.identity`; `nil` where it is not known.
     typealias Open = @Sendable (_ range: ByteRange?) async throws -> (HTTPTransportResponse, request: String?)
 
-    /// The part that is requested: from a byte to the end, or of a length, of the representation that a validator
-    /// names.
+    /// The part that is requested: from a byte to the end, or of a length, of what a validator names.
     struct ByteRange: Sendable {
         let first: Int64
         var length: Int64?
@@ -56,9 +55,7 @@ struct Download {
     }
 
     private func run(
-        to place: URL,
-        keepsFile: Bool,
-        commit: (PartialFile, HTTPResponseHead) throws -> URL
+        to place: URL, keepsFile: Bool, commit: (PartialFile, HTTPResponseHead) throws -> URL
     ) async throws -> DownloadedFile {
         var file = try PartialFile(of: place, keepsFile: keepsFile)
         do {
@@ -131,8 +128,7 @@ struct Download {
         return response.head
     }
 
-    /// Requests the file, or the rest of it. Returns the response, and the length of the file after it; `nil` where it
-    /// is not announced.
+    /// Requests the file, or the rest of it. Returns the response, and the length of the file after it, if announced.
     private func openResponse(
         for file: inout PartialFile, part: Int64?
     ) async throws -> (HTTPTransportResponse, end: Int64?) {
@@ -161,11 +157,8 @@ struct Download {
         let isPlain = response.head.isPlain
         let length = response.head.headers.values(of: "Content-Length").first.flatMap { Int64($0) }
         try file.restart(
-            request: request,
-            validator: isPlain && isResumable ? response.head.strongValidator : nil,
-            total: isPlain ? length : nil,
-            session: continuity.session?.rawValue
-        )
+            request: request, validator: isPlain && isResumable ? response.head.strongValidator : nil,
+            total: isPlain ? length : nil, session: continuity.session?.rawValue)
         return (response, end: file.record.total)
     }
 
@@ -179,9 +172,7 @@ struct Download {
 
 extension HTTPResponseHead {
     /// Whether the bytes of the body are those of the file.
-    fileprivate var isPlain: Bool {
-        headers["Content-Encoding"].map { $0.lowercased() == "identity" } ?? true
-    }
+    fileprivate var isPlain: Bool { headers["Content-Encoding"].map { $0.lowercased() == "identity" } ?? true }
 
     /// The part that a 206 contains, of the same resource.
     ///
@@ -228,8 +219,7 @@ extension NetworkError {
         }
     }
 
-    /// Whether a later call may use what was received: the server has not refused the request, and the session is the
-    /// same.
+    /// Whether a later call may use what was received: the server has not refused the request, nor the session ended.
     fileprivate var permitsLaterCall: Bool {
         switch code {
         case .invalidResponse, .sessionEnded, .notSignedIn: false

@@ -33,8 +33,7 @@ public struct DownloadOptions: Sendable {
     /// How often one call goes on after its connection is lost.
     public var maximumResumptions = 5
 
-    /// The least that has to arrive, in place of a total deadline. A slower connection counts as lost. `nil`: no limit
-    /// but the idle timeout.
+    /// The least that has to arrive, in place of a total deadline. A slower connection counts as lost. `nil`: any rate.
     public var minimumRate: MinimumRate? = .standard
 
     /// The pauses before the call goes on.

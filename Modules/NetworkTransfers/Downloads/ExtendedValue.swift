@@ -4,8 +4,7 @@ import struct Foundation.Data
 
 /// Reads the value of a parameter whose name ends with `*`: `UTF-8''na%C3%AFve` (RFC 8187 §3.2).
 enum ExtendedValue {
-    /// Decodes a value. Returns the text. `nil`: the value is invalid, or of another character set than UTF-8 and
-    /// ISO-8859-1.
+    /// Decodes a value. `nil`: it is invalid, or of another character set than UTF-8 and ISO-8859-1.
     static func decode(_ value: String) -> String? {
         let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3 else { return nil }

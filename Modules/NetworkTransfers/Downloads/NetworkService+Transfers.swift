@@ -15,9 +15,7 @@ extension NetworkService {
     ///   when the task is cancelled.
     @discardableResult
     public func download<Response>(
-        _ endpoint: Endpoint<Response>,
-        to target: URL,
-        options: DownloadOptions = DownloadOptions(),
+        _ endpoint: Endpoint<Response>, to target: URL, options: DownloadOptions = DownloadOptions(),
         progress: ProgressHandler? = nil
     ) async throws -> DownloadedFile {
         try await makeDownload(endpoint, options, progress).run(to: target)
@@ -28,10 +26,7 @@ extension NetworkService {
     /// - Throws: As that method.
     @discardableResult
     public func download(
-        _ path: EndpointPath,
-        query: QueryItems = [:],
-        to target: URL,
-        options: DownloadOptions = DownloadOptions(),
+        _ path: EndpointPath, query: QueryItems = [:], to target: URL, options: DownloadOptions = DownloadOptions(),
         progress: ProgressHandler? = nil
     ) async throws -> DownloadedFile {
         try await download(Endpoint<Data>.get(path, query: query), to: target, options: options, progress: progress)
@@ -41,10 +36,7 @@ extension NetworkService {
     ///
     /// - Throws: As that method.
     public func download(
-        _ path: EndpointPath,
-        query: QueryItems = [:],
-        into folder: URL,
-        options: DownloadOptions = DownloadOptions(),
+        _ path: EndpointPath, query: QueryItems = [:], into folder: URL, options: DownloadOptions = DownloadOptions(),
         progress: ProgressHandler? = nil
     ) async throws -> DownloadedFile {
         try await download(Endpoint<Data>.get(path, query: query), into: folder, options: options, progress: progress)
@@ -58,9 +50,7 @@ extension NetworkService {
     ///
     /// - Throws: As ``download(_:to:options:progress:)``.
     public func download<Response>(
-        _ endpoint: Endpoint<Response>,
-        into folder: URL,
-        options: DownloadOptions = DownloadOptions(),
+        _ endpoint: Endpoint<Response>, into folder: URL, options: DownloadOptions = DownloadOptions(),
         progress: ProgressHandler? = nil
     ) async throws -> DownloadedFile {
         try await makeDownload(endpoint, options, progress).run(into: folder, named: "download")
@@ -68,9 +58,7 @@ extension NetworkService {
 
     /// Downloads a response to a file, with its progress as a sequence. It starts when it is iterated.
     public func downloading<Response>(
-        _ endpoint: Endpoint<Response>,
-        to target: URL,
-        options: DownloadOptions = DownloadOptions()
+        _ endpoint: Endpoint<Response>, to target: URL, options: DownloadOptions = DownloadOptions()
     ) -> Transfer<DownloadedFile> {
         Transfer { try await download(endpoint, to: target, options: options, progress: $0) }
     }
@@ -80,8 +68,7 @@ extension NetworkService {
     ///
     /// - Returns: The transfer, whose value is that of the response. It starts when it is iterated.
     public func uploading<Response>(
-        _ endpoint: Endpoint<Response>,
-        options: RequestOptions = RequestOptions()
+        _ endpoint: Endpoint<Response>, options: RequestOptions = RequestOptions()
     ) -> Transfer<Response> {
         Transfer { progress in
             var options = options
@@ -96,9 +83,7 @@ extension NetworkService {
     }
 
     private func makeDownload<Response>(
-        _ endpoint: Endpoint<Response>,
-        _ options: DownloadOptions,
-        _ progress: ProgressHandler?
+        _ endpoint: Endpoint<Response>, _ options: DownloadOptions, _ progress: ProgressHandler?
     ) -> Download {
         let continuity = options.request.continuity ?? SessionContinuity()
         return Download(

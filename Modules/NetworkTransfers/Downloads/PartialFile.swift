@@ -77,8 +77,7 @@ struct PartialFile {
         record.session == session && (!isOfEarlierCall || record.request == request)
     }
 
-    /// Goes on with a response. Where the length of the whole file is not known, the response may have all that is
-    /// left.
+    /// Goes on with a response. Where the whole length is not known, the response may have all that is left.
     mutating func `continue`(total: Int64?, isLast: Bool = true) {
         record.total = total ?? record.total
         (isOfEarlierCall, isLastPart) = (false, isLast)
@@ -94,9 +93,7 @@ struct PartialFile {
     }
 
     /// The bytes are of no use to a later call.
-    mutating func forget() {
-        record.validator = nil
-    }
+    mutating func forget() { record.validator = nil }
 
     mutating func append(_ piece: Data) throws {
         try file.append(piece)
@@ -149,9 +146,7 @@ struct PartialFile {
         self.record = record
     }
 
-    private func removeRecord() throws {
-        if let recordURL { try FileManager.default.removeItem(at: recordURL) }
-    }
+    private func removeRecord() throws { if let recordURL { try FileManager.default.removeItem(at: recordURL) } }
 }
 
 extension HTTPResponseHead {

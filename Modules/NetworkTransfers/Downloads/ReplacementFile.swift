@@ -9,14 +9,11 @@ final class ReplacementFile: @unchecked Sendable {  // one task writes; `close` 
     let url: URL
     private let descriptor: Int32
 
-    /// Creates or opens a file. One that is there can be kept, and is locked then against other processes and tasks,
-    /// without waiting.
+    /// Creates or opens a file. One that is there can be kept, and is locked then against others, without waiting.
     ///
     /// - Throws: ``NetworkError`` with code `fileFailed`.
     init(
-        _ url: URL,
-        keeping: Bool = false,
-        lock: (Int32) -> Bool = { flock($0, LOCK_EX | LOCK_NB) == 0 }
+        _ url: URL, keeping: Bool = false, lock: (Int32) -> Bool = { flock($0, LOCK_EX | LOCK_NB) == 0 }
     ) throws(NetworkError) {
         self.url = url
         descriptor = keeping ? try Self.openLocked(url, lock) : try Self.openFile(url, O_EXCL)
@@ -103,8 +100,7 @@ final class ReplacementFile: @unchecked Sendable {  // one task writes; `close` 
 
     /// Waits until the disk has the bytes.
     ///
-    /// On Apple's systems `fsync` leaves them in the cache of the drive. `F_FULLFSYNC` does not, but not every file
-    /// system supports it.
+    /// On Apple's systems `fsync` leaves them in the cache of the drive. `F_FULLFSYNC` does not, where it is supported.
     ///
     /// - Throws: ``NetworkError`` with code `fileFailed`.
     func synchronize() throws(NetworkError) {
@@ -153,9 +149,7 @@ final class ReplacementFile: @unchecked Sendable {  // one task writes; `close` 
     }
 
     /// Removes the file. The target is unchanged.
-    func discard() {
-        unlink(url.path)
-    }
+    func discard() { unlink(url.path) }
 
     /// Reserves a name in a folder that no other file has, by an empty file: `report.pdf`, `report 2.pdf`.
     ///

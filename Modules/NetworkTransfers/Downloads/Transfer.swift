@@ -11,8 +11,7 @@ public import NetworkCore
 /// }
 /// ```
 ///
-/// Each iteration starts a transfer, and releasing its iterator cancels it. A slow reader misses progress, never the
-/// value.
+/// Each iteration starts a transfer; releasing its iterator cancels it. A slow reader misses progress, never the value.
 public struct Transfer<Value: Sendable>: AsyncSequence, Sendable {
     /// Progress, or the value.
     public enum Update: Sendable {

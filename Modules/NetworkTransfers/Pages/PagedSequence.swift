@@ -35,9 +35,7 @@ public struct PagedSequence<Item: Sendable, Cursor: Hashable & Sendable>: AsyncS
     }
 
     /// Starts an iteration. It fetches no page.
-    public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(fetch: makeFetch(), maximumPages: maximumPages)
-    }
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(fetch: makeFetch(), maximumPages: maximumPages) }
 
     /// Iterates over the items.
     public struct AsyncIterator: AsyncIteratorProtocol {
@@ -96,8 +94,7 @@ extension NetworkService {
     /// - Returns: The items. Reading them throws `NetworkError`, with code `redirectRefused` when the next page is of
     ///   another origin.
     public func pages<Item>(
-        _ endpoint: Endpoint<[Item]>,
-        maximumPages: Int = PagedSequence<Item, URL>.defaultMaximumPages,
+        _ endpoint: Endpoint<[Item]>, maximumPages: Int = PagedSequence<Item, URL>.defaultMaximumPages,
         options: RequestOptions = RequestOptions()
     ) -> PagedSequence<Item, URL> {
         PagedSequence(maximumPages: maximumPages) { () -> PagedSequence<Item, URL>.Fetch in

@@ -54,9 +54,8 @@ extension HTTPResponseHead {
         Array(headers.values(of: "Link").flatMap { WebLink.links(in: $0) }.prefix(WebLink.maximumCount))
     }
 
-    /// The target of the first link of a relation type, resolved against the URL of the response; `nil` if there is
-    /// none that is a URL. A link with another context (`anchor`) does not count. What no URL has in it is encoded, and
-    /// what is encoded stays.
+    /// The target of the first link of a relation type, resolved against the URL of the response; `nil` if none is a
+    /// URL. A link with another context (`anchor`) does not count. What no URL has in it is encoded, once.
     public func link(_ relation: String) -> URL? {
         let link = links.first { link in
             link.parameters["anchor"] == nil && link.relations.contains { $0.equalsIgnoringASCIICase(relation) }

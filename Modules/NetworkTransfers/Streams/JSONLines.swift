@@ -11,10 +11,8 @@ extension NetworkService {
     ///
     /// - Returns: The values. Each iteration sends the request.
     public func lines<Value: Decodable>(
-        _ endpoint: Endpoint<Value>,
-        coding: JSONCoding = .standard,
-        maximumLineLength: Int = JSONLines<Value>.defaultMaximumLineLength,
-        options: RequestOptions = RequestOptions()
+        _ endpoint: Endpoint<Value>, coding: JSONCoding = .standard,
+        maximumLineLength: Int = JSONLines<Value>.defaultMaximumLineLength, options: RequestOptions = RequestOptions()
     ) -> JSONLines<Value> {
         var endpoint = endpoint
         let accept = "application/x-ndjson, application/jsonl, application/json"

@@ -23,8 +23,7 @@ public struct ServerSentEvent: Sendable, Hashable {
     ///
     /// - Throws: `NetworkError` with code `decodingFailed`.
     public func decode<Value: Decodable>(
-        _ type: Value.Type = Value.self,
-        coding: JSONCoding = .standard
+        _ type: Value.Type = Value.self, coding: JSONCoding = .standard
     ) throws -> Value {
         do {
             return try coding.makeDecoder().decode(type, from: Data(data.utf8))

@@ -11,8 +11,7 @@ extension NetworkService {
     ///
     /// - Returns: The events. Each iteration opens a stream of its own.
     public func events<Response>(
-        _ endpoint: Endpoint<Response>,
-        options: EventStreamOptions = EventStreamOptions()
+        _ endpoint: Endpoint<Response>, options: EventStreamOptions = EventStreamOptions()
     ) -> ServerSentEvents {
         var endpoint = endpoint
         endpoint.settings.headers["Accept"] = endpoint.settings.headers["Accept"] ?? "text/event-stream"
@@ -31,9 +30,7 @@ extension NetworkService {
 
     /// Reads the event stream at a path: ``events(_:options:)`` of a `GET`.
     public func events(
-        _ path: EndpointPath,
-        query: QueryItems = [:],
-        options: EventStreamOptions = EventStreamOptions()
+        _ path: EndpointPath, query: QueryItems = [:], options: EventStreamOptions = EventStreamOptions()
     ) -> ServerSentEvents {
         events(Endpoint<Data>.get(path, query: query), options: options)
     }
@@ -43,8 +40,7 @@ extension NetworkService {
 ///
 /// **Reconnection.** When a connection ends or fails, the stream pauses and connects again with the id of the last
 /// event in `Last-Event-ID`, so that the server sends what came after it. A refused token is replaced on the way, and
-/// the request with the new token carries the same id. Reconnections stay with the session of the first connection
-/// (G23).
+/// the new request carries the same id. Reconnections stay with the first session (G23).
 ///
 /// **End.** Status 204 ends the stream. It throws after `maximumFailures` connections in a row that failed without a
 /// byte, and at once for a failure that another connection cannot fix: a status other than 408, 429 and 5xx, a media

@@ -92,9 +92,7 @@ struct TokenRefusalTests {
 
     private let transport = StubTransport()
 
-    private var network: AuthenticatedNetworkClient {
-        NetworkClient(transport).authenticated(by: provider)
-    }
+    private var network: AuthenticatedNetworkClient { NetworkClient(transport).authenticated(by: provider) }
 
     /// The failure of a call whose response has a challenge.
     private func failure(_ field: String, status: Int = 401) async throws -> NetworkError {

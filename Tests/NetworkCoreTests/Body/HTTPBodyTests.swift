@@ -9,9 +9,7 @@ import Testing
 
 @Suite("HTTPBody and RequestBody", .timeLimit(.minutes(10)))
 struct HTTPBodyTests {
-    func read(_ body: HTTPBody) async throws -> Data {
-        try await body.reduce(into: Data()) { $0 += $1 }
-    }
+    func read(_ body: HTTPBody) async throws -> Data { try await body.reduce(into: Data()) { $0 += $1 } }
 
     @Test(arguments: ["data", "file", "closure"])
     func `a body of data, of a file or of a closure is read again in full`(kind: String) async throws {

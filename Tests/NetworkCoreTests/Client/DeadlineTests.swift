@@ -13,9 +13,7 @@ import Testing
 /// G25: every wait of a call ends at its deadline, and the error names what it waited for.
 @Suite(.timeLimit(.minutes(10))) struct DeadlineTests {
     /// Work that never ends, and does not look at its cancellation.
-    static func hang() async {
-        await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
-    }
+    static func hang() async { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
 
     /// Advances a clock for as long as something sleeps by it.
     static func tick(_ clock: ManualTimeSource) -> Task<Void, any Error> {

@@ -28,9 +28,7 @@ extension StubTransport {
     }
 
     /// Adds responses to any requests, one after the other.
-    func respond(_ responses: StubResponse...) {
-        for response in responses { add(.any ~> response) }
-    }
+    func respond(_ responses: StubResponse...) { for response in responses { add(.any ~> response) } }
 
     /// The values of a field of the requests, in order.
     func sent(_ field: String) -> [String?] { requests.map { $0.headers[field] } }

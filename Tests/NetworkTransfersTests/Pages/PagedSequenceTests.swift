@@ -172,9 +172,7 @@ struct PagedSequenceTests {
     @Test(arguments: [
         "", "<>", "<x; rel=next", "<x>; rel=\"next", "x; rel=next", "<x>; title=next", "<x>", "<x>, rel=next",
     ])
-    func `what is no link of that relation is none`(field: String) {
-        #expect(head(field).link("next") == nil)
-    }
+    func `what is no link of that relation is none`(field: String) { #expect(head(field).link("next") == nil) }
 
     @Test func `a target is encoded where it has to be, and never twice`() {
         let next = head("</articles?q=caf%C3%A9 été&page=2>; rel=\"next\"").link("next")
