@@ -20,6 +20,7 @@ let serviceLifecycle = products(of: "swift-service-lifecycle", "ServiceLifecycle
 let logging = products(of: "swift-log", "Logging")
 let metrics = products(of: "swift-metrics", "CoreMetrics", "Metrics")
 let tracing = products(of: "swift-distributed-tracing", "Tracing")
+let recorders = products(of: "swift-log", "InMemoryLogging") + products(of: "swift-metrics", "MetricsTestKit")
 let grpc = products(of: "grpc-swift-2", "GRPCCore")
 
 /// An example with its tests, which get what most tests need beside their own dependencies and the example's.
@@ -68,28 +69,18 @@ let targets = [
     example(
         "ServerWorker",
         logging + metrics + serviceLifecycle + latchkey("AuthInterface", "NetworkCore", "TokenRefresh"),
-        tests: logging + metrics + serviceLifecycle + products(of: "swift-log", "InMemoryLogging")
-            + products(of: "swift-metrics", "MetricsTestKit")),
+        tests: logging + metrics + serviceLifecycle + recorders),
     example(
         "ObservabilityBridge", logging + metrics + tracing + latchkey("NetworkCore"),
-        tests: logging + metrics + tracing + products(of: "swift-log", "InMemoryLogging")
-            + products(of: "swift-metrics", "MetricsTestKit")
-            + products(of: "swift-distributed-tracing", "InMemoryTracing")),
+        tests: logging + metrics + tracing + recorders + products(of: "swift-distributed-tracing", "InMemoryTracing")),
 
-    // Doubles for every module, in tests only.
+    // The server of the tests: a login, a refresh that rotates, and notes.
     [
-        .testTarget(
-            name: "ModuleDoublesTests",
-            dependencies: latchkey(
-                "AuthInterface", "AuthTesting", "DataAPI", "NetworkCore", "NetworkDoubles", "NetworkTesting",
-                "Storage", "TokenRefresh")),
-
-        // The server of the tests: a login, a refresh that rotates, and notes.
         .target(
             name: "NotesServer",
             dependencies: asyncHTTPClient + hummingbird + logging + nio + serviceLifecycle
                 + latchkey("AuthInterface", "AuthTesting"),
-            path: "Tests/Support/NotesServer"),
+            path: "Tests/Support/NotesServer")
     ],
 ].flatMap(\.self)
 

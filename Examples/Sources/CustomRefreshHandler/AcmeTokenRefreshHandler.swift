@@ -24,7 +24,7 @@ public struct AcmeTokenRefreshHandler: TokenRefreshHandler {
 
     /// Makes the call once.
     public func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
-        let call = Endpoint<Renewed>.post("keys/renew", json: Renewal(key: request.refreshToken))
+        let call = Endpoint<Renewed>.post("keys/renew", json: ["renewal": ["key": request.refreshToken]])
             .allowingLateResponse(to: request)  // a late response has the only valid token: wait 120 seconds for it
             .idempotencyKey(request.idempotencyKey, in: "X-Request-Key")
         do {
@@ -44,12 +44,6 @@ public struct AcmeTokenRefreshHandler: TokenRefreshHandler {
         let isPage = error.body?.first == UInt8(ascii: "<")
         return TokenRefreshError(error.status == 401 && !isPage ? .ambiguous : .unavailable, error)
     }
-}
-
-private struct Renewal: Encodable, Sendable {
-    private let renewal: [String: String]
-
-    init(key: String) { renewal = ["key": key] }
 }
 
 private struct Renewed: Decodable {
