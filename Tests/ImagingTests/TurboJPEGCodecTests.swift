@@ -49,8 +49,7 @@ import Testing
         w: Int, h: Int, neededW: Int, neededH: Int, sw: Int, sh: Int
     ) {
         let scaled = TurboJPEGCodec.scaled(
-            PixelSize(width: w, height: h), covering: PixelSize(width: neededW, height: neededH)
-        )
+            PixelSize(width: w, height: h), covering: PixelSize(width: neededW, height: neededH))
         #expect(scaled == PixelSize(width: sw, height: sh))
     }
 

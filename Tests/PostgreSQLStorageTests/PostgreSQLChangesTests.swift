@@ -42,8 +42,7 @@ struct PostgreSQLChangesTests {
         try await until { first.session.database.changes.isListening }
         let listeners = try await server.run(
             "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1 AND query LIKE 'LISTEN%'",
-            [.text(first.account)]
-        )
+            [.text(first.account)])
         #expect(listeners.integer(0) == 1)
 
         var iterator = streams[7].makeAsyncIterator()

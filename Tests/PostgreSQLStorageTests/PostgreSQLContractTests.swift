@@ -48,8 +48,7 @@ struct PostgreSQLContractTests {
         let quick = PostgreSQLLimits.patient.with { $0.changePolling = .milliseconds(20) }
         try await SharedTokenStoreContract.check(
             reopen: { pooler.store($0.account, cipher: ScramblingCipher(), limits: quick) },
-            makeEmptyStore: { pooler.store(cipher: ScramblingCipher(), limits: quick) }
-        )
+            makeEmptyStore: { pooler.store(cipher: ScramblingCipher(), limits: quick) })
         // PgBouncer gives this client the server sessions that the stores have used.
         let traces = try await pooler.store().traces()
         #expect(traces == ["advisory locks: 0", "channels: 0", "prepared statements: 0"])

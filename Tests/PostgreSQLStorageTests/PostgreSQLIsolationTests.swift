@@ -107,10 +107,8 @@ extension PostgreSQLServer {
     func hold(_ text: String) async throws -> HeldLock {
         let limits = PostgreSQLLimits.patient  // it waits for readers of a table, and is idle for long
         let connection = PooledConnection(
-            ConnectionString(connection),
-            limits: limits,
-            reconnecting: ReconnectBackoff(limits.reconnection, clock: SystemTimeSource())
-        )
+            ConnectionString(connection), limits: limits,
+            reconnecting: ReconnectBackoff(limits.reconnection, clock: SystemTimeSource()))
         try await connection.run { open throws(PostgreSQLFailure) in
             try open.begin()
             try open.execute(PostgreSQLStatement(text: text))

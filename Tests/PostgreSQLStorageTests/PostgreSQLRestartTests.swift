@@ -8,8 +8,7 @@ import Testing
 
 @Suite(
     "S16: a restart of the database or the pooler in the middle of a refresh",
-    .needsPostgreSQL, .timeLimit(.minutes(10))
-)
+    .needsPostgreSQL, .timeLimit(.minutes(10)))
 struct PostgreSQLRestartTests {
     private let other = ProcessIdentity.other
 

@@ -168,8 +168,7 @@ struct PostgreSQLTokenStoreTests {
         #expect(try await stranger.load() == nil)
         let row = try await server.run(
             "SELECT ciphertext IS NULL, position('fleet-'::bytea IN ended) > 0 FROM latchkey_tokens WHERE account = $1",
-            [.text(store.account)]
-        )
+            [.text(store.account)])
         #expect(row.flag(0) && row.flag(1))
     }
 

@@ -41,10 +41,8 @@ struct Manifest: Decodable, Sendable {
         let scratch = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
         let path = SourceFile.root.appendingPathComponent(folder).path
         let package = try SpawnedProcess(
-            "/usr/bin/env",
-            ["swift", "package", "--package-path", path, "--scratch-path", scratch, "dump-package"],
-            environment: environment
-        )
+            "/usr/bin/env", ["swift", "package", "--package-path", path, "--scratch-path", scratch, "dump-package"],
+            environment: environment)
         let output = await package.remainingLines().joined(separator: "\n")
         return try JSONDecoder().decode(Manifest.self, from: Data(output.utf8))
     }

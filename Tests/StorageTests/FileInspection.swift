@@ -45,13 +45,9 @@ extension TokenBundle {
     /// A bundle of a session, with a generation that its tokens repeat.
     static func numbered(_ generation: Int, of session: SessionID = SessionID(rawValue: "session-1")) -> TokenBundle {
         TokenBundle(
-            accessToken: "access-\(generation)",
-            refreshToken: "refresh-\(generation)",
-            expiresAt: Date(timeIntervalSinceReferenceDate: 800_000_000.25),
-            clockSkew: -1.5,
-            session: session,
-            generation: generation
-        )
+            accessToken: "access-\(generation)", refreshToken: "refresh-\(generation)",
+            expiresAt: Date(timeIntervalSinceReferenceDate: 800_000_000.25), clockSkew: -1.5, session: session,
+            generation: generation)
     }
 }
 
@@ -59,11 +55,7 @@ extension RefreshIntent {
     /// An intent of another process that was recorded under a lease.
     static func test(_ host: String = ProcessIdentity.current.host, under lease: String?) -> RefreshIntent {
         RefreshIntent(
-            idempotencyKey: "key",
-            owner: ProcessIdentity(host: host, process: "1-another"),
-            date: Date(),
-            lease: lease
-        )
+            idempotencyKey: "key", owner: ProcessIdentity(host: host, process: "1-another"), date: Date(), lease: lease)
     }
 }
 

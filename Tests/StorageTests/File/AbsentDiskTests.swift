@@ -17,8 +17,7 @@ private var canMount: Bool {
 /// Real disks that are mounted and unmounted, in mount namespaces of other processes.
 @Suite(
     "S16: a disk that is not mounted is unavailable, and the session is available again when the disk is",
-    .enabled(if: canMount, "needs CAP_SYS_ADMIN and unshare(1)"), .timeLimit(.minutes(10))
-)
+    .enabled(if: canMount, "needs CAP_SYS_ADMIN and unshare(1)"), .timeLimit(.minutes(10)))
 struct AbsentDiskTests {
     private let temporary: TemporaryFolder
     private let mountPoint: URL

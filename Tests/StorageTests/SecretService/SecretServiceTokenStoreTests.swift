@@ -7,8 +7,7 @@ import TestSupport
 @Suite(
     "The keyring store over a real keyring on a private bus",
     .enabled(if: PrivateKeyring.isInstalled, "dbus-daemon and gnome-keyring-daemon are not installed"),
-    .timeLimit(.minutes(10))
-)
+    .timeLimit(.minutes(10)))
 struct SecretServiceTokenStoreTests {
     private let keyring: PrivateKeyring
 

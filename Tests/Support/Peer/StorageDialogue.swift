@@ -96,11 +96,8 @@ struct StorageDialogue {
         }
         try await TokenStoreContract.check(reopen: reopen, makeEmptyStore: fresh)
         try await SharedTokenStoreContract.check(
-            reopen: reopen,
-            corrupt: { try Self.spoil($0.account) },
-            contents: { try Self.contents($0.account) },
-            makeEmptyStore: fresh
-        )
+            reopen: reopen, corrupt: { try Self.spoil($0.account) }, contents: { try Self.contents($0.account) },
+            makeEmptyStore: fresh)
     }
 
     /// Loads the tokens of an account whose name begins with that of another one, and a zero byte.
@@ -204,11 +201,8 @@ extension FileSessionJournal {
 extension SecretServiceTokenStore {
     static func test(_ account: String = "default", locks: URL) -> SecretServiceTokenStore {
         SecretServiceTokenStore(
-            application: "latchkey-tests",
-            account: account,
-            lockFolder: locks,
-            callLimit: .seconds(Int(ProcessInfo.processInfo.environment["CALL_LIMIT"] ?? "") ?? 600)
-        )
+            application: "latchkey-tests", account: account, lockFolder: locks,
+            callLimit: .seconds(Int(ProcessInfo.processInfo.environment["CALL_LIMIT"] ?? "") ?? 600))
     }
 }
 #endif

@@ -52,9 +52,7 @@ extension TokenBundle {
     static func large(_ generation: Int) -> TokenBundle {
         TokenBundle(
             accessToken: String(repeating: "a\(generation).", count: 1_500),
-            refreshToken: String(repeating: "r\(generation).", count: 1_500),
-            session: SessionID(rawValue: "large"),
-            generation: generation
-        )
+            refreshToken: String(repeating: "r\(generation).", count: 1_500), session: SessionID(rawValue: "large"),
+            generation: generation)
     }
 }
