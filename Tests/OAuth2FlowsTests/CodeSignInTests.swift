@@ -86,9 +86,7 @@ import Testing
         ("http://127.0.0.1:8/callback", "http://127.0.0.1:9/callback", false),
         ("http://a.example/", "http://a.example/callback", false), ("http://a.example/", "https://a.example", false),
     ])
-    func `a redirect URI is compared as a browser writes it`(
-        response: String, redirectURI: String, isSame: Bool
-    ) throws {
+    func `a redirect URI is compared as browsers write it`(response: String, redirectURI: String, isSame: Bool) throws {
         let (response, redirectURI) = (try #require(URL(string: response)), try #require(URL(string: redirectURI)))
         #expect(OAuth2SignInPage.isSame(response, redirectURI) == isSame)
     }

@@ -34,8 +34,7 @@ struct PostgreSQLChangesTests {
         #expect(Set(subscribers.watchedAccounts.map { Data($0.utf8) }).count == streams.count)
     }
 
-    @Test func `one connection listens for all accounts, and each store is notified of its own row only`() async throws
-    {
+    @Test func `one connection listens for all accounts, each store is notified of its own row only`() async throws {
         let first = server.named()
         let stores = (0..<50).map { first.store(for: "\(first.account)/\($0)") }
         let streams = stores.map(\.changes)
@@ -86,9 +85,7 @@ struct PostgreSQLChangesTests {
         _ = await reports.next()
     }
 
-    @Test func `a table that is named with its schema by one program and without it by another is one table`()
-        async throws
-    {
+    @Test func `a table named with its schema by one program and without it by another is one table`() async throws {
         let qualified = try #require(PostgreSQLTable("latchkey_tokens", schema: "public"))
         let follower = server.store(limits: .patient.with { $0.changePolling = .seconds(3_600) })
         var reports = follower.changes.makeAsyncIterator()
@@ -112,9 +109,7 @@ struct PostgreSQLChangesTests {
         #expect(open.receiveNotifications() == nil)
     }
 
-    @Test(.needsPgBouncer) func `behind PgBouncer the store polls, and with a direct connection it listens`()
-        async throws
-    {
+    @Test(.needsPgBouncer) func `behind PgBouncer the store polls; with a direct connection it listens`() async throws {
         let server = try await PostgreSQLServer()
         let pooler = try await PgBouncer(before: server)
         let polling = pooler.store("account", limits: .patient.with { $0.changePolling = .milliseconds(50) })

@@ -41,8 +41,7 @@ struct PostgreSQLContractTests {
     }
 
     @Test(.needsPgBouncer)
-    func `behind PgBouncer in transaction mode it can be shared, and leaves no state in a server session`() async throws
-    {
+    func `behind PgBouncer in transaction mode it can be shared, and leaves no state in the server`() async throws {
         let server = try await PostgreSQLServer()
         let pooler = try await PgBouncer(before: server)
         let quick = PostgreSQLLimits.patient.with { $0.changePolling = .milliseconds(20) }

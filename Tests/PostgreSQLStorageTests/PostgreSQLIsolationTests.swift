@@ -38,9 +38,7 @@ struct PostgreSQLIsolationTests {
         for store in locked { #expect(try await store.load() == .fleet(2)) }
     }
 
-    @Test func `a call that waits for a locked row or table fails after its limit, and the error says why`()
-        async throws
-    {
+    @Test func `a call that waits for a locked row or table fails at its limit, and the error says why`() async throws {
         let table = try #require(PostgreSQLTable("a table that is locked"))
         let store = server.store(table: table)
         try await store.prepare()
@@ -57,9 +55,7 @@ struct PostgreSQLIsolationTests {
         }
     }
 
-    @Test func `a slow cipher of one update leaves a connection to readers, and an error names it to writers`()
-        async throws
-    {
+    @Test func `a slow cipher leaves a connection to readers, and an error names it to writers`() async throws {
         let cipher = GatedCipher()
         let limits = Self.hasty.with { ($0.connections, $0.cipher) = (2, .seconds(3_600)) }
         let store = server.store(cipher: cipher, limits: limits)

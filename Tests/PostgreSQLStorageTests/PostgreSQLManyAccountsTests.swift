@@ -9,9 +9,7 @@ import Testing
 struct PostgreSQLManyAccountsTests {
     /// The role may have 20 connections: one more would be an error. Each program has a pool of its own.
     @Test(arguments: PgBouncer.isFound ? [false, true] : [false])
-    func `four programs refresh 200 accounts each on 20 connections in all, also through PgBouncer`(
-        isPooled: Bool
-    ) async throws {
+    func `four programs refresh 200 accounts on 20 connections, also through PgBouncer`(isPooled: Bool) async throws {
         let server = try await PostgreSQLServer()
         try await server.admitFleet(connections: 20)
         let pooler = isPooled ? try await PgBouncer(before: server, as: "fleet", connections: 20) : nil

@@ -25,9 +25,7 @@ struct TransportSecurityTests {
             (["host": "db1", "sslmode": "require"], .asGiven), (["host": "db1", "sslmode": "verify-full"], .asGiven),
             (["service": "tokens"], .asGiven), (["host": "db1", "service": "tokens"], .asGiven),
         ] as [([String: String], TransportSecurity.Rule)])
-    func `a mode that leaves the decision to the server is made stricter`(
-        options: [String: String], rule: TransportSecurity.Rule
-    ) {
+    func `a mode that lets servers decide is made stricter`(options: [String: String], rule: TransportSecurity.Rule) {
         #expect(security.rule(for: options, environment: [:]) == rule)
     }
 

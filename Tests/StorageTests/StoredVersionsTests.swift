@@ -109,9 +109,7 @@ struct StoredVersionsTests: TemporaryStoreTests {
         }
     }
 
-    @Test func `G36: fields of a later build are left alone by a read, and dropped by a save of other tokens`()
-        async throws
-    {
+    @Test func `G36: fields of a later build survive a read, and a save of other tokens drops them`() async throws {
         let later = Data.envelope(
             #""bundle":{"accessToken":"access-1","clockSkew":0,"colours":{"red":[1]},"generation":0,"#
                 + #""session":"session-1"},"cloud":true"#)
@@ -125,9 +123,7 @@ struct StoredVersionsTests: TemporaryStoreTests {
     }
 
     @Test(arguments: [Date(timeIntervalSince1970: 1_700_000_000.5), nil])
-    func `G36: a build without ordinals drops that of a session that it refreshes, and the next build has it again`(
-        signedInAt: Date?
-    ) async throws {
+    func `G36: a build without ordinals drops a session's, the next has it again`(signedInAt: Date?) async throws {
         let ordinal = try #require(SessionOrdinal(rawValue: 1 << 53))
         let first = TokenBundle(
             accessToken: "access-1", refreshToken: "refresh-1", generation: 3, signedInAt: signedInAt, ordinal: ordinal)

@@ -97,8 +97,7 @@ import TokenRefresh
         #expect(session.state != .signedOut(.byUser) && transfers.count == 1)
     }
 
-    @Test func `calls with the same demand share one page, for which one that is cancelled does not wait`() async throws
-    {
+    @Test func `calls with the same demand share one page, which a cancelled one does not wait for`() async throws {
         let (shown, show) = AsyncStream.makeStream(of: Void.self)
         let (closed, close) = AsyncStream.makeStream(of: Void.self)
         let (sender, _) = try await signedIn {

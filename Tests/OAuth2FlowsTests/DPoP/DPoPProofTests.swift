@@ -21,8 +21,7 @@ struct DPoPProofTests {
             ("https://[2001:DB8::1]:444/x", "https://[2001:db8::1]:444/x"),
             ("https://server.example.com:80/x", "https://server.example.com:80/x"), ("file:///tmp", nil),
         ] as [(String, String?)])
-    func `the URL is named without query and fragment, and in one form (§4.2)`(_ url: String, _ target: String?) throws
-    {
+    func `the URL is named without query and fragment, in one form (§4.2)`(_ url: String, _ target: String?) throws {
         #expect(DPoPProof.target(of: try #require(URL(string: url))) == target)
     }
 }

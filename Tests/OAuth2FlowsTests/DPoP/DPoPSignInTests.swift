@@ -64,11 +64,9 @@ struct DPoPSignInTests {
         arguments: [
             (7_200.0, 1, true), (7_200, 1, false), (7_200, nil, true), (-7_200, 1, true), (-7_200, nil, true),
         ] as [(TimeInterval, Int?, Bool)])
-    func `G19: a wrong clock of the device costs a sign-in one proof`(
-        offset: TimeInterval, nonces: Int?, namesNonceInFaults: Bool
-    ) async throws {
+    func `G19: a wrong clock costs a sign-in one proof`(offset: Double, nonces: Int?, names: Bool) async throws {
         let signingIn = try SigningIn {
-            ($0.clockOffset, $0.acceptedNonces, $0.namesNonceInFaults) = (offset, nonces, namesNonceInFaults)
+            ($0.clockOffset, $0.acceptedNonces, $0.namesNonceInFaults) = (offset, nonces, names)
         }
         let server = signingIn.server
         let session = StubSession(.signedOut(.never))

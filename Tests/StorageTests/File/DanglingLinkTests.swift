@@ -46,9 +46,7 @@ struct DanglingLinkTests {
     private let temporary = TemporaryFolder()
 
     @Test(arguments: homes + kernelHomes, [true, false])
-    func `the default folder, or one that may have a note there, is unavailable until the missing target is there`(
-        home: Home, isDefault: Bool
-    ) async throws {
+    func `a folder is unavailable until the target of a link is there`(home: Home, isDefault: Bool) async throws {
         let application = isDefault ? temporary.url.lastPathComponent : "latchkey"
         try make(home, for: application)
         let folder = isDefault ? URL(fileURLWithPath: "/" + application) : temporary.fresh()
@@ -64,9 +62,7 @@ struct DanglingLinkTests {
     }
 
     @Test(arguments: [false, true])
-    func `a folder of your choice behind a link is unavailable while the link leads nowhere`(
-        isSignedIn: Bool
-    ) async throws {
+    func `a folder of your choice is unavailable while a link to it leads nowhere`(isSignedIn: Bool) async throws {
         let (link, disk) = (temporary.url.appendingPathComponent("link"), temporary.url.appendingPathComponent("disk"))
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: disk)
         if isSignedIn {

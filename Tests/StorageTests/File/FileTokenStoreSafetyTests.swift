@@ -138,9 +138,7 @@ struct FileTokenStoreSafetyTests: TemporaryStoreTests {
     @Test(
         .enabled(if: geteuid() == 0, "only root can chown"),
         arguments: accesses.dropFirst().map { ($0.access, $0.folder) })
-    func `the folder and files of another user are used if they belong to a group of this process`(
-        access: FolderAccess, mode: Int
-    ) async throws {
+    func `another user's files are used if they are of a group of ours`(access: FolderAccess, mode: Int) async throws {
         let store = FileTokenStore(folder: folder, access: access)
         try await store.save(.numbered(1))
         for path in [folder.path, store.file.path] { #expect(chown(path, 65_534, getegid()) == 0) }

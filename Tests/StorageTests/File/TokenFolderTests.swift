@@ -96,9 +96,7 @@ struct TokenFolderTests: TemporaryStoreTests {
     }
 
     @Test(arguments: ["tokens", "articles/tokens"])
-    func `without its parent, or the home folder, a folder is unavailable, because the disk may not be mounted`(
-        path: String
-    ) async throws {
+    func `without its parent or home a folder is unavailable: its disk may be absent`(path: String) async throws {
         let home = temporary.fresh()
         let store = FileTokenStore(folder: home.appendingPathComponent(path), anchor: home)
         await store.expectFailures(.unavailable)
@@ -150,9 +148,7 @@ struct TokenFolderTests: TemporaryStoreTests {
         #expect(!FileSafety.isPrivateGroup(status))
     }
 
-    @Test func `processes that sign in at once create one folder, lose no session, and read none or a session`()
-        async throws
-    {
+    @Test func `processes that sign in at once make one folder, lose no session, and read none or one`() async throws {
         for _ in 1...30 {
             let (home, folder) = (temporary.url, temporary.fresh().appendingPathComponent("one/tokens"))
             // A single fsync of another writer may take the 5 s after which ext4 commits its journal.
@@ -215,10 +211,8 @@ struct TokenFolderLocationTests {
             (["XDG_DATA_HOME": "/data"], "/ada/.local/state", "/ada"),
             (["HOME": ""], NSHomeDirectory() + "/.local/state", NSHomeDirectory()),
         ] as [([String: String], String, String)])
-    func `XDG_STATE_HOME is used if it is an absolute path, otherwise HOME`(
-        environment: [String: String], folder: String, anchor: String
-    ) {
-        let state = TokenFolderLocation.state(environment: ["HOME": "/ada"].merging(environment) { $1 })
+    func `an absolute XDG_STATE_HOME is used, else HOME`(variables: [String: String], folder: String, anchor: String) {
+        let state = TokenFolderLocation.state(environment: ["HOME": "/ada"].merging(variables) { $1 })
         #expect(state.folder.path == folder && state.anchor.path == anchor)
     }
 

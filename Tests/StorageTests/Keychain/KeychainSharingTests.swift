@@ -60,9 +60,7 @@ struct KeychainSharingTests {
         #expect(bundles.count == 1 && bundles.first??.refreshToken == "refresh-0")
     }
 
-    @Test func `while another process writes, a write is busy after a limit, and a read never returns none`()
-        async throws
-    {
+    @Test func `while another process writes, a write is busy after a limit, and no read returns none`() async throws {
         let (impatient, patient) = (process(waitingToWrite: .zero), process(waitingToWrite: .seconds(600)))
         let writing = try KeychainLockFile(lockFile).lockForWriting()
         await impatient.expectFailures(.busy)
@@ -76,9 +74,7 @@ struct KeychainSharingTests {
         try await impatient.expectRoundTrip(of: .numbered(2))
     }
 
-    @Test func `the folder of the lock files need not be private, is created if it is missing, and they stay empty`()
-        async throws
-    {
+    @Test func `the folder of the lock files need not be private or exist, and they stay empty`() async throws {
         try folder.url.setPermissions(0o755)
         try await process().save(.numbered(1))
         let deep = folder.fresh()

@@ -28,8 +28,7 @@ struct SecretServiceTokenStoreTests {
         try await process.expect(["save": "0", "load-cut": "unavailable"])
     }
 
-    @Test func `G36: an item of a later version is changed by delete only, and the error says what to do`() async throws
-    {
+    @Test func `G36: an item of a later version is changed by delete only; the error says what to do`() async throws {
         #expect(try await process.send("store-later") == "done")
         for command in ["load", "save", "overwrite", "end"] {
             let response = try await process.send(command) ?? "the process has ended"
@@ -57,9 +56,7 @@ struct SecretServiceTokenStoreTests {
         #expect(try await keyring.dialogue().send("load") == "0")
     }
 
-    @Test func `G14: without a service, a bus or the library the store is unavailable, and the error says which`()
-        async throws
-    {
+    @Test func `G14: without service, bus or library the store is unavailable, and the error names it`() async throws {
         let keyring = try await PrivateKeyring()
         let nowhere = ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere/bus"]
         let broken = keyring.locks.appendingPathComponent("libsecret-1.so.0")
@@ -73,9 +70,7 @@ struct SecretServiceTokenStoreTests {
         }
     }
 
-    @Test func `a keyring that is killed between calls is unavailable until it restarts, and each process reads it`()
-        async throws
-    {
+    @Test func `a keyring killed between calls is unavailable until it restarts, for each process`() async throws {
         #expect(try await process.send("save") == "0")
         #expect(try await keyring.dialogue().send("load") == "0")
         await keyring.kill()

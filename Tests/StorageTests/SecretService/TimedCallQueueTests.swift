@@ -45,8 +45,7 @@ struct TimedCallQueueTests {
         #expect(!wasMade.isSet)
     }
 
-    @Test func `while an overdue call has not ended, new calls fail at once; after its end they are made`() async throws
-    {
+    @Test func `while an overdue call has not ended, new calls fail at once; after it they are made`() async throws {
         let first = try await hangingCall()
         try await clock.advance(toTimerIn: limit)
         #expect(await storeError { _ = try await first.value }?.code == .unavailable)
@@ -58,9 +57,7 @@ struct TimedCallQueueTests {
         try await afterEarlierCalls()
     }
 
-    @Test func `a call whose task is cancelled returns its result, and the queue of another account does not wait`()
-        async throws
-    {
+    @Test func `a cancelled call returns its result, and the queue of another account does not wait`() async throws {
         let call = try await hangingCall()
         call.cancel()
         let other = TimedCallQueue(label: "test", clock: clock)
