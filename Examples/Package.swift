@@ -54,8 +54,7 @@ let targets = [
 
     // What stricter servers demand: another sign-in for a call, and tokens that are bound to a key.
     example("StepUpSender", latchkey("AuthInterface", "NetworkCore")),
-    example(
-        "KeyBoundClient", latchkey("AuthInterface", "NetworkCore", "OAuth2Flows", "TokenRefresh")),
+    example("KeyBoundClient", latchkey("AuthInterface", "NetworkCore", "OAuth2Flows", "TokenRefresh")),
     example("TokenExchange", latchkey("NetworkCore")),
 
     // Parts of one's own, proved by the contracts.

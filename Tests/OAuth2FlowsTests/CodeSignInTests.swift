@@ -67,9 +67,8 @@ import Testing
         ("error=access_denied&code=fixture-code&state=STATE", "denied", false),
     ]
 
-    @Test(arguments: refused.indices)
-    func `a response that fails a check exchanges nothing`(_ index: Int) async throws {
-        let (query, code, namesIssuer) = Self.refused[index]
+    @Test(arguments: refused)
+    func `a wrong response exchanges nothing`(query: String, code: String, namesIssuer: Bool) async throws {
         let transport = StubTransport()
         let error = await signInError {
             try await signIn(PromptUserAgent(answering: query), transport) { $0.namesIssuerInResponses = namesIssuer }

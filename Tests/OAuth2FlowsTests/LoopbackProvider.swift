@@ -47,8 +47,7 @@ extension AuthorizationServer {
     }
 
     func deviceSignIn(as client: OAuth2Client = .fixture, scope: String? = nil) -> OAuth2DeviceSignIn {
-        OAuth2DeviceSignIn(
-            server: description, client: client, network: network, scope: scope, clock: JumpingClock())
+        OAuth2DeviceSignIn(server: description, client: client, network: network, scope: scope, clock: JumpingClock())
     }
 
     #if canImport(CryptoKit) || Crypto

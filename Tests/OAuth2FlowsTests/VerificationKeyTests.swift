@@ -140,8 +140,7 @@ import Testing
         try await check([(0, key, nil, 1)], by: validator)
         server.publish([second])
         // A token must not cause a call each time.
-        try await check(
-            [(59, second, "unknownKey", 1), (1, second, nil, 2), (0, key, "unknownKey", 2)], by: validator)
+        try await check([(59, second, "unknownKey", 1), (1, second, nil, 2), (0, key, "unknownKey", 2)], by: validator)
     }
 
     @Test func `KE7: a key that is replaced under its identifier is fetched again once, after a pause`() async throws {

@@ -9,8 +9,7 @@ import Testing
 
 @testable import PostgreSQLStorage
 
-@Suite("G16: tokens reach the database over TLS, or do not leave the host")
-struct TransportSecurityTests {
+@Suite("G16: tokens reach the database over TLS, or do not leave the host") struct TransportSecurityTests {
     private let security = TransportSecurity(cleartextHosts: ["db.internal"])
 
     @Test(

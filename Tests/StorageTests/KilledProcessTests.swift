@@ -9,8 +9,7 @@ import Testing
 
 /// Real processes, killed at random instants. `TORTURE_KILLS`, `TORTURE_PROCESSES` and `TORTURE_REFRESHES` in the
 /// environment make the counts larger.
-@Suite(
-    "A killed process leaves the old bundle or the new one, whole, and releases its lease", .timeLimit(.minutes(30)))
+@Suite("A killed process leaves the old bundle or the new one, whole, and releases its lease", .timeLimit(.minutes(30)))
 struct KilledProcessTests: TemporaryStoreTests {
     private static let kills = count("TORTURE_KILLS", otherwise: 200)
     private static let processes = count("TORTURE_PROCESSES", otherwise: 4)

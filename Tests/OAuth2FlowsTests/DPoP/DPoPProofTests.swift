@@ -4,8 +4,7 @@ import Testing
 @testable import OAuth2Flows
 
 /// The claims and the signature of whole proofs are checked by `StrictDPoPServer`.
-@Suite("A proof of DPoP")
-struct DPoPProofTests {
+@Suite("A proof of DPoP") struct DPoPProofTests {
     @Test func `no two proofs have one identifier`() {
         #expect(Set((0..<1_000).map { _ in DPoPProof.randomText() }).count == 1_000)
         #expect(DPoPProof.randomText().utf8.count == 22, "128 bits")

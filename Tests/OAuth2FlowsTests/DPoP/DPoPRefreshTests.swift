@@ -72,8 +72,7 @@ final class FailingKeys: SigningKeyStore {
     }
 }
 
-@Suite("G34: the refresh of tokens that are bound to a key", .timeLimit(.minutes(10)))
-struct DPoPRefreshTests {
+@Suite("G34: the refresh of tokens that are bound to a key", .timeLimit(.minutes(10))) struct DPoPRefreshTests {
     /// The age of the nonce that is stored, which is too old, or of a clock that was set back; `nil`: none is stored.
     @Test(arguments: [nil, 250, -60])
     func `a nonce that is not known is fetched by a call that spends nothing`(_ age: TimeInterval?) async throws {

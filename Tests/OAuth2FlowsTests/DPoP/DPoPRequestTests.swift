@@ -45,8 +45,7 @@ private struct BoundClient {
     }
 }
 
-@Suite("G34: requests with tokens that are bound to a key", .timeLimit(.minutes(10)))
-struct DPoPRequestTests {
+@Suite("G34: requests with tokens that are bound to a key", .timeLimit(.minutes(10))) struct DPoPRequestTests {
     @Test func `each request has a proof of its own, with the nonce of the response before it`() async throws {
         let client = try await BoundClient()
         for _ in 0..<5 { #expect(try await client.get() == 1) }

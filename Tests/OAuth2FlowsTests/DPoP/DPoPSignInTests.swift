@@ -39,8 +39,7 @@ private struct SigningIn {
     }
 }
 
-@Suite("G34: a sign-in makes the key of its session", .timeLimit(.minutes(10)))
-struct DPoPSignInTests {
+@Suite("G34: a sign-in makes the key of its session", .timeLimit(.minutes(10))) struct DPoPSignInTests {
     @Test func `the tokens are bound to a key of their own, from the code to the last request`() async throws {
         let keys = FailingKeys()
         let session = try SigningIn(keys: keys)

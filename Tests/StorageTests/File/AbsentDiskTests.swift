@@ -76,8 +76,7 @@ struct AbsentDiskTests {
     @Test(arguments: ["HOME", "XDG_STATE_HOME"])
     func `a missing HOME or XDG_STATE_HOME is unavailable, and nothing is saved elsewhere`(name: String) async throws {
         let application = temporary.url.appendingPathComponent(temporary.url.lastPathComponent)
-        let process = try StorageDialogue(
-            application, home: home.path, [name: "/mnt/gone", "STORE": "application"])
+        let process = try StorageDialogue(application, home: home.path, [name: "/mnt/gone", "STORE": "application"])
         try await process.expectUnavailable(
             ["load", "save", "overwrite", "end"],
             beginning: "could not find the folder /mnt/gone: No such file or directory; ",

@@ -5,8 +5,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("Accounts in one folder")
-struct AccountNameTests {
+@Suite("Accounts in one folder") struct AccountNameTests {
     @Test func `each account has its own tokens and lease, also one whose name is too long for a file`() async throws {
         let temporary = TemporaryFolder()
         let folder = temporary.fresh()

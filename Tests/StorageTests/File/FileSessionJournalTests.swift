@@ -8,8 +8,7 @@ import Testing
 @testable import Storage
 
 /// G30: a journal in files of this user alone. `JournalFaultTests` has what can be wrong with them.
-@Suite("The journal in files", .timeLimit(.minutes(10)))
-struct FileSessionJournalTests {
+@Suite("The journal in files", .timeLimit(.minutes(10))) struct FileSessionJournalTests {
     private let temporary = TemporaryFolder()
 
     private func journal(_ folder: URL, account: String = "ada", store: String = "store") -> FileSessionJournal {

@@ -4,8 +4,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("The format of the file", .timeLimit(.minutes(10)))
-struct FileTokenStoreFormatTests: TemporaryStoreTests {
+@Suite("The format of the file", .timeLimit(.minutes(10))) struct FileTokenStoreFormatTests: TemporaryStoreTests {
     let place = TemporaryStore()
 
     /// The file of `.numbered(3)`, to the byte. It must stay readable.

@@ -5,8 +5,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("A folder on another disk is recognized after a restart", .timeLimit(.minutes(10)))
-struct KnownFoldersTests {
+@Suite("A folder on another disk is recognized after a restart", .timeLimit(.minutes(10))) struct KnownFoldersTests {
     private let temporary = TemporaryFolder()
     private let folder: URL
     private let state: URL

@@ -198,8 +198,7 @@ struct TokenFolderTests: TemporaryStoreTests {
     }
 }
 
-@Suite("The default folder of an application", .timeLimit(.minutes(10)))
-struct TokenFolderLocationTests {
+@Suite("The default folder of an application", .timeLimit(.minutes(10))) struct TokenFolderLocationTests {
     @Test(
         arguments: [
             ([:], "/ada/.local/state", "/ada"), (["XDG_STATE_HOME": "/state"], "/state", "/state"),

@@ -6,8 +6,7 @@ import Testing
 
 /// The program dies after the first call of the Keychain, after the second, and so on until it completes. Each time it
 /// is restarted with the remaining items.
-@Suite("G12: a crash at any call loses nothing", .timeLimit(.minutes(10)))
-struct KeychainCrashTests {
+@Suite("G12: a crash at any call loses nothing", .timeLimit(.minutes(10))) struct KeychainCrashTests {
     /// The location of the session at the start.
     enum Layout: CaseIterable {
         case olderService

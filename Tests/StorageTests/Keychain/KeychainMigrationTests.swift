@@ -4,8 +4,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("The tokens move from their earlier locations", .timeLimit(.minutes(10)))
-struct KeychainMigrationTests {
+@Suite("The tokens move from their earlier locations", .timeLimit(.minutes(10))) struct KeychainMigrationTests {
     private let model = ModelKeychain()
 
     /// A store whose tokens were in an item of an older service, or in two items.

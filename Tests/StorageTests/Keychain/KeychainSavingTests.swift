@@ -4,8 +4,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("A save updates or adds, and never deletes", .timeLimit(.minutes(10)))
-struct KeychainSavingTests {
+@Suite("A save updates or adds, and never deletes", .timeLimit(.minutes(10))) struct KeychainSavingTests {
     private let model = ModelKeychain()
     private let store: KeychainTokenStore
 

@@ -7,8 +7,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("Leases", .timeLimit(.minutes(10)))
-struct LeaseTests: TemporaryStoreTests {
+@Suite("Leases", .timeLimit(.minutes(10))) struct LeaseTests: TemporaryStoreTests {
     private let clock = ManualTimeSource()
     let place = TemporaryStore()
 

@@ -6,8 +6,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("Calls of a service that may hang", .timeLimit(.minutes(10)))
-struct TimedCallQueueTests {
+@Suite("Calls of a service that may hang", .timeLimit(.minutes(10))) struct TimedCallQueueTests {
     private let clock = ManualTimeSource()
     private let limit = Duration.seconds(20)
     private let queue: TimedCallQueue
