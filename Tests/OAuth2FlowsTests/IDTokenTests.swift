@@ -13,9 +13,7 @@ import Testing
     private let key = ServerKey.es256("first")
     private let server: LoopbackProvider
 
-    init() throws {
-        server = try LoopbackProvider(clock.date, [key])
-    }
+    init() throws { server = try LoopbackProvider(clock.date, [key]) }
 
     /// The error of a token, which shows nothing of it. `nil`: it breaks no rule.
     private func error(

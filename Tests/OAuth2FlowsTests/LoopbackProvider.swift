@@ -11,9 +11,7 @@ import Testing
 @testable import OAuth2Flows
 
 /// A server on loopback whose endpoints are named by their paths, and its clients.
-protocol AuthorizationServer: Sendable {
-    var url: URL { get }
-}
+protocol AuthorizationServer: Sendable { var url: URL { get } }
 
 extension AuthorizationServer {
     var issuer: String { url.absoluteString }
@@ -66,9 +64,7 @@ extension AuthorizationServer {
     #endif
 }
 
-extension OAuth2Client {
-    static let fixture = OAuth2Client.public(id: "fixture-client")
-}
+extension OAuth2Client { static let fixture = OAuth2Client.public(id: "fixture-client") }
 
 extension TokenBundle {
     static let signedIn = TokenBundle(accessToken: "fixture-access", refreshToken: "fixture-refresh")

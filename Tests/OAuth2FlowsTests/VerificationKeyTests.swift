@@ -13,9 +13,7 @@ import Testing
     private let key = ServerKey.es256("first")
     private let server: LoopbackProvider
 
-    init() throws {
-        server = try LoopbackProvider(clock.date, [key])
-    }
+    init() throws { server = try LoopbackProvider(clock.date, [key]) }
 
     private static let payload =
         "eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ"

@@ -12,9 +12,7 @@ import Testing
 struct PostgreSQLChangesTests {
     private let server: PostgreSQLServer
 
-    init() async throws {
-        server = try await .shared
-    }
+    init() async throws { server = try await .shared }
 
     @Test func `names that are equal as texts and differ in bytes are two accounts`() {
         let names = ["caf\u{e9}", "cafe\u{301}"]

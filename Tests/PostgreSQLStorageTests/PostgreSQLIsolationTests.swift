@@ -11,9 +11,7 @@ import Testing
 struct PostgreSQLIsolationTests {
     private let server: PostgreSQLServer
 
-    init() async throws {
-        server = try await .shared
-    }
+    init() async throws { server = try await .shared }
 
     /// A call that waits for what does not come gives up soon. One that waits for nothing ends earlier on any machine.
     private static let hasty = PostgreSQLLimits.patient.with {

@@ -11,9 +11,7 @@ import Testing
 struct PostgreSQLTokenStoreTests {
     private let server: PostgreSQLServer
 
-    init() async throws {
-        server = try await .shared
-    }
+    init() async throws { server = try await .shared }
 
     @Test func `an account may have any name, and deleting one leaves the others`() async throws {
         let first = server.store()

@@ -17,9 +17,7 @@ import TokenRefresh
 struct PostgreSQLVanishedClaimTests {
     private let server: PostgreSQLServer
 
-    init() async throws {
-        server = try await .shared
-    }
+    init() async throws { server = try await .shared }
 
     /// What happens to the row during a call, as SQL. `kept` is a copy from before the refresh.
     enum Change: String, CaseIterable, Sendable {

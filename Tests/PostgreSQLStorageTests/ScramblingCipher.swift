@@ -51,9 +51,7 @@ final class CountingClock: TimeSource {
     private let count = Locked(0)
     private let resting: Gate?
 
-    init(resting: Gate? = nil) {
-        self.resting = resting
-    }
+    init(resting: Gate? = nil) { self.resting = resting }
 
     var uptime: Duration { system.uptime }
     var date: Date { system.date }

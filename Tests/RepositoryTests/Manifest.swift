@@ -15,9 +15,7 @@ struct Manifest: Decodable, Sendable {
         let targets: [String]
     }
 
-    struct Trait: Decodable, Sendable {
-        let name: String
-    }
+    struct Trait: Decodable, Sendable { let name: String }
 
     let name: String
     var targets: [Target]
@@ -63,13 +61,9 @@ extension Manifest {
             self.traits = traits
         }
 
-        private enum Key: String, CodingKey {
-            case byName, target, product
-        }
+        private enum Key: String, CodingKey { case byName, target, product }
 
-        private struct Condition: Decodable {
-            let traits: Set<String>?
-        }
+        private struct Condition: Decodable { let traits: Set<String>? }
 
         /// `{"target": [name, condition]}`, `{"product": [name, package, aliases, condition]}`.
         init(from decoder: any Decoder) throws {

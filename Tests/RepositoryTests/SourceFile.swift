@@ -61,7 +61,5 @@ struct SourceFile: Sendable, CustomStringConvertible {
     }
 
     /// The folders that hold Swift files, in a folder or in `Support` of it: its targets.
-    static func targets(in folder: String) throws -> Set<String> {
-        Set(try all(in: folder).map(\.target))
-    }
+    static func targets(in folder: String) throws -> Set<String> { Set(try all(in: folder).map(\.target)) }
 }

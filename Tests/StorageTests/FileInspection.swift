@@ -18,9 +18,7 @@ extension URL {
     }
 
     /// The names of the files in a folder, in order.
-    var names: [String] {
-        get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
-    }
+    var names: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() } }
 
     /// Writes a file with the mode that a store accepts.
     func writePrivately(_ data: Data) throws {
@@ -77,9 +75,7 @@ func storeError(of call: () async throws -> Void) async -> (code: TokenStoreErro
     }
 }
 
-enum StoreCall: CaseIterable {
-    case load, save, delete, update, lease
-}
+enum StoreCall: CaseIterable { case load, save, delete, update, lease }
 
 extension TokenStore {
     /// Expects that calls, by default all that the store has, fail with a code, and with some words in their reasons.

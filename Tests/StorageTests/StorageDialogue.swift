@@ -6,9 +6,7 @@ import Testing
 final class StorageDialogue: Sendable {
     let process: SpawnedProcess
 
-    init(_ process: SpawnedProcess) {
-        self.process = process
-    }
+    init(_ process: SpawnedProcess) { self.process = process }
 
     /// Starts a process that uses the store of a folder, and whose home is another folder. The launcher is a program,
     /// and its arguments, that starts it.
@@ -29,9 +27,7 @@ final class StorageDialogue: Sendable {
         return await response()
     }
 
-    func response() async -> String? {
-        await process.lines.first { _ in true }
-    }
+    func response() async -> String? { await process.lines.first { _ in true } }
 
     /// Sends commands one after another, each with the response that is expected.
     func expect(

@@ -193,14 +193,8 @@ private enum EarlierBuild {
     }
 }
 
-extension SessionID {
-    fileprivate static let one = SessionID(rawValue: "session-1")
-}
+extension SessionID { fileprivate static let one = SessionID(rawValue: "session-1") }
 
-extension ProcessIdentity {
-    fileprivate static let old = ProcessIdentity(host: "host-1", process: "7-1")
-}
+extension ProcessIdentity { fileprivate static let old = ProcessIdentity(host: "host-1", process: "7-1") }
 
-extension Date {
-    fileprivate static let intent = Date(timeIntervalSinceReferenceDate: 790_000_000.5)
-}
+extension Date { fileprivate static let intent = Date(timeIntervalSinceReferenceDate: 790_000_000.5) }

@@ -18,9 +18,7 @@ public struct AcmeTokenRefreshHandler: TokenRefreshHandler {
     public let replayTolerance = ReplayTolerance.sameKey
 
     /// - Parameter network: A client for the server that issues the tokens.
-    public init(network: any UnauthenticatedNetworkService) {
-        self.network = network
-    }
+    public init(network: any UnauthenticatedNetworkService) { self.network = network }
 
     /// Makes the call once.
     public func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {

@@ -20,9 +20,7 @@ public struct FollowerGateway: Sendable {
     /// - Parameters:
     ///   - api: The client of the API, without tokens.
     ///   - session: The session that another process owns.
-    public init(api: NetworkClient, session: SessionFollower) {
-        network = api.authenticated(by: session)
-    }
+    public init(api: NetworkClient, session: SessionFollower) { network = api.authenticated(by: session) }
 
     /// The routes of the gateway.
     public func router() -> Router<BasicRequestContext> {

@@ -40,9 +40,7 @@ private struct BoundClient {
     }
 
     /// The fields of the requests to a path.
-    func sent(_ name: String) -> [String?] {
-        server.requests.filter { $0.target != "/token" }.map { $0[name] }
-    }
+    func sent(_ name: String) -> [String?] { server.requests.filter { $0.target != "/token" }.map { $0[name] } }
 }
 
 @Suite("G34: requests with tokens that are bound to a key", .timeLimit(.minutes(10))) struct DPoPRequestTests {

@@ -34,9 +34,7 @@ private struct SigningIn {
     var thumbprint: String? { get async { await store.load()?.binding?.thumbprint } }
 
     /// Whether the last page named a key.
-    func hasShown(_ thumbprint: String) -> Bool {
-        userAgent.pages.last?.values(of: "dpop_jkt") == [thumbprint]
-    }
+    func hasShown(_ thumbprint: String) -> Bool { userAgent.pages.last?.values(of: "dpop_jkt") == [thumbprint] }
 }
 
 @Suite("G34: a sign-in makes the key of its session", .timeLimit(.minutes(10))) struct DPoPSignInTests {

@@ -5,9 +5,7 @@ import PostgreSQLStorage
 import Storage
 
 /// What a connection string leads to.
-protocol DatabaseAddress: Sendable {
-    var connection: String { get }
-}
+protocol DatabaseAddress: Sendable { var connection: String { get } }
 
 extension DatabaseAddress {
     /// A store in it, by default without encryption.

@@ -9,9 +9,7 @@ import Testing
 /// A private PostgreSQL server, in a temporary folder, with a socket in that folder only.
 final class PostgreSQLServer: DatabaseAddress {
     /// One server with the table, for all tests that do not stop or change it.
-    static var shared: PostgreSQLServer {
-        get async throws { try await starting.value }
-    }
+    static var shared: PostgreSQLServer { get async throws { try await starting.value } }
 
     /// With connections for the pools of all tests that run at once.
     private static let starting = Task { try await PostgreSQLServer(connections: 297) }

@@ -87,9 +87,7 @@ import Testing
     }
 }
 
-extension Date {
-    fileprivate static let end = Date(timeIntervalSinceReferenceDate: 790_000_000.5)
-}
+extension Date { fileprivate static let end = Date(timeIntervalSinceReferenceDate: 790_000_000.5) }
 
 extension SessionSighting {
     fileprivate static let one = SessionSighting(

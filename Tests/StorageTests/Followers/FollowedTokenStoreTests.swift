@@ -240,9 +240,7 @@ import Testing
         let other = FollowedTokenStore(owner, publishing: place, clock: clock)
         #expect(await other.publishAgain())
         #expect(place.content == ended)
-        if isBobIn {
-            try await publish(next, by: other)
-        }
+        if isBobIn { try await publish(next, by: other) }
         gate.open()
         #expect(await stopped.settle())
         #expect(place.content == (isBobIn ? .active(next.withoutRefreshToken) : ended))

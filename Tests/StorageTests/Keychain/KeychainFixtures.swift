@@ -49,9 +49,7 @@ extension ModelKeychain {
 
 extension TokenBundle {
     /// The bundle as a store encodes it.
-    var stored: Data {
-        get throws { try TokenEnvelope.encode(.active(self)) }
-    }
+    var stored: Data { get throws { try TokenEnvelope.encode(.active(self)) } }
 }
 
 extension Data {
@@ -65,9 +63,7 @@ extension Data {
 final class Flag: Sendable {
     private let value: Locked<Bool>
 
-    init(_ value: Bool) {
-        self.value = Locked(value)
-    }
+    init(_ value: Bool) { self.value = Locked(value) }
 
     var isSet: Bool {
         get { value.withLock { $0 } }

@@ -13,9 +13,7 @@ import Testing
     private let starts = Gate()
     private let recovery = DispatchSemaphore(value: 0)
 
-    init() {
-        queue = TimedCallQueue(label: "test", clock: clock)
-    }
+    init() { queue = TimedCallQueue(label: "test", clock: clock) }
 
     /// A call that has started, and blocks its thread until the recovery.
     private func hangingCall() async throws -> Task<Int, any Error> {

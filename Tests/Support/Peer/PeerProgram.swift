@@ -40,9 +40,7 @@ struct PeerProgram {
 }
 
 /// An error that a process writes.
-struct PeerError: Error, CustomStringConvertible {
-    let description: String
-}
+struct PeerError: Error, CustomStringConvertible { let description: String }
 
 /// Lines from and to the test that started this process.
 enum StandardIO {

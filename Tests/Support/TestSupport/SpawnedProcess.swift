@@ -71,19 +71,13 @@ package final class SpawnedProcess: Sendable {
     }
 
     /// Writes to its standard input.
-    package func write(_ text: String) throws {
-        try input.write(contentsOf: Data(text.utf8))
-    }
+    package func write(_ text: String) throws { try input.write(contentsOf: Data(text.utf8)) }
 
     /// Ends its standard input.
-    package func finishInput() throws {
-        try input.close()
-    }
+    package func finishInput() throws { try input.close() }
 
     /// Sends it a signal, by default SIGKILL.
-    package func kill(_ signal: Int32 = SIGKILL) {
-        Foundation.kill(identifier, signal)
-    }
+    package func kill(_ signal: Int32 = SIGKILL) { Foundation.kill(identifier, signal) }
 
     /// Stops it, and returns when all its threads have stopped. (The signal alone lets them run for a while.)
     package func stop() {
