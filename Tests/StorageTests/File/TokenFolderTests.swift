@@ -59,16 +59,16 @@ struct TokenFolderTests: TemporaryStoreTests {
 
     /// What is stored in the folder that was used and in the one that takes its place, and whether that is a copy of
     /// it.
-    private static let replacements: [(used: StoredSession, found: StoredSession, isCopy: Bool)] = [
+    typealias Replacement = (used: StoredSession, found: StoredSession, isCopy: Bool)
+
+    private static let replacements: [Replacement] = [
         (.active(.numbered(1)), .active(.numbered(1)), true), (.active(.numbered(1)), .active(.numbered(2)), true),
         (.active(.numbered(2)), .active(.numbered(1)), false), (ended, .active(.numbered(2)), false),
         (.active(.numbered(2)), .active(.numbered(2, of: SessionID(rawValue: "another"))), false),
     ]
 
     @Test(arguments: replacements)
-    func `a copy of the folder is used if the session is as it was or went on, and no older or other one`(
-        row: (used: StoredSession, found: StoredSession, isCopy: Bool)
-    ) async throws {
+    func `a copy of the folder is used if its session is as it was or went on`(row: Replacement) async throws {
         let elsewhere = temporary.fresh()
         try await store.update { _ in row.used }
         try await FileTokenStore(folder: elsewhere).update { _ in row.found }
