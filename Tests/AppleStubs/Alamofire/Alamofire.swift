@@ -25,7 +25,6 @@ public protocol RequestInterceptor: RequestAdapter, RequestRetrier {}
 
 public enum RetryResult: Sendable {
     case retry
-    case retryWithDelay(TimeInterval)
     case doNotRetry
     case doNotRetryWithError(any Error)
 }

@@ -28,7 +28,6 @@ public struct CGBitmapInfo: OptionSet, Sendable {
 }
 
 public enum CGColorRenderingIntent: Int32 { case defaultIntent = 0 }
-
 public final class CGDataProvider { public init?(data: CFData) { return nil } }
 
 public final class CGImage {
