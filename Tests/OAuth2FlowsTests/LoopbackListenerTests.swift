@@ -66,9 +66,7 @@ import Testing
 
     @Test func `G35: a callback's page keeps no code in a cache, a referrer, its text or the history`() async throws {
         let (response, _) = try await response { port in
-            let browser = try ClientConnection(port: port)
-            browser.write("GET /callback?code=fixture-code&state=fixture-state HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-            return browser.readToEnd()
+            try ClientConnection(port: port).get("/callback?code=fixture-code&state=fixture-state")
         }
         #expect(!response.contains("fixture"))
         let parts = response.components(separatedBy: "\r\n\r\n")
@@ -100,9 +98,7 @@ import Testing
         Thread.detachNewThread {
             let pages = Swift.Result {
                 try ["error=invalid_request&error_description=x", "error=access_denied&state=other", "a=b"].map {
-                    let browser = try ClientConnection(port: listener.port)
-                    browser.write("GET /callback?\($0) HTTP/1.1\r\n\r\n")
-                    return browser.readToEnd()
+                    try ClientConnection(port: listener.port).get("/callback?\($0)")
                 }
             }
             clock.advance(by: .seconds(600))
@@ -162,6 +158,12 @@ final class ClientConnection {
         _ = text.withCString { send(descriptor, $0, text.utf8.count, flags) }
     }
 
+    /// The response to a request of a browser.
+    func get(_ target: String) -> String {
+        write("GET \(target) HTTP/1.1\r\n\r\n")
+        return readToEnd()
+    }
+
     func readToEnd() -> String {
         var text: [UInt8] = []
         var bytes = [UInt8](repeating: 0, count: 4_096)
@@ -179,8 +181,7 @@ final class ClientConnection {
         LoopbackUserAgent(host: host, ports: ports, path: "/cb") { page in
             let uri = try #require(page.values(of: "redirect_uri").first.flatMap { URL(string: $0) })
             let browser = try ClientConnection(port: UInt16(try #require(uri.port)), at: address)
-            browser.write("GET /cb?code=fixture-code&state=fixture-state HTTP/1.1\r\n\r\n")
-            #expect(browser.readToEnd().hasPrefix("HTTP/1.1 200 OK"))
+            #expect(browser.get("/cb?code=fixture-code&state=fixture-state").hasPrefix("HTTP/1.1 200 OK"))
         }
     }
 
