@@ -85,7 +85,6 @@ func signInCode<Value>(of call: () async throws -> Value) async throws -> String
 }
 
 extension OAuth2TokenRefreshHandler {
-    /// A handler whose server is a stub.
     init(_ transport: StubTransport, as client: OAuth2Client = .fixture) {
         self.init(
             tokenEndpoint: .tokenEndpoint, revocationEndpoint: .revocationEndpoint, client: client,
@@ -104,15 +103,12 @@ extension Date {
 }
 
 extension LoopbackServer.Request {
-    /// The path of the target.
     var path: String { URLComponents(string: target)?.path ?? "" }
 
-    /// The parameters of the form that is the body.
     var form: [URLQueryItem] {
         URLComponents(string: "?" + String(decoding: body, as: UTF8.self))?.queryItems ?? []
     }
 
-    /// The values of a parameter of the form.
     subscript(form name: String) -> [String] { form.filter { $0.name == name }.map { $0.value ?? "" } }
 }
 
@@ -169,7 +165,6 @@ final class LoopbackProvider: AuthorizationServer {
 
     var url: URL { server.url }
 
-    /// The calls, in order.
     var calls: [LoopbackServer.Request] { server.requests }
 
     func calls(at path: String) -> [LoopbackServer.Request] { calls.filter { $0.path == path } }
@@ -194,7 +189,6 @@ final class PromptUserAgent: OAuth2UserAgent {
         self.onShow = onShow
     }
 
-    /// The pages that were shown.
     var pages: [URL] { shown.withLock { $0 } }
 
     func response(to page: OAuth2SignInPage) async throws -> (response: URL, redirectURI: URL) {
@@ -213,7 +207,6 @@ final class PromptUserAgent: OAuth2UserAgent {
 extension URL {
     private var items: [URLQueryItem] { URLComponents(url: self, resolvingAgainstBaseURL: false)?.queryItems ?? [] }
 
-    /// The values of the items of a query.
     func values(of name: String) -> [String] { items.filter { $0.name == name }.compactMap(\.value) }
 
     var itemNames: Set<String> { Set(items.map(\.name)) }

@@ -200,7 +200,6 @@ struct PostgreSQLLeaseTests {
 }
 
 extension Backoff {
-    /// Equal pauses.
     fileprivate static func every(_ pause: Duration) -> Backoff { Backoff(base: pause, limit: pause, floor: pause) }
 }
 

@@ -74,7 +74,6 @@ extension PostgreSQLTokenStore {
 extension PostgreSQLServer {
     fileprivate var fleetConnection: String { "host=\(folder) user=fleet dbname=postgres" }
 
-    /// Creates a role with a limited number of connections.
     fileprivate func admitFleet(connections: Int) async throws {
         try await run("CREATE ROLE fleet LOGIN CONNECTION LIMIT \(connections)")
         try await run("GRANT SELECT, INSERT, UPDATE, DELETE ON latchkey_tokens TO fleet")

@@ -25,7 +25,6 @@ struct ScramblingCipher: TokenCipher {
     }
 }
 
-/// A cipher whose key service fails.
 struct FailingCipher: TokenCipher {
     private let error = TokenStoreError(.unavailable, reason: "no key service")
 

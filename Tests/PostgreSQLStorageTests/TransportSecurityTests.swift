@@ -70,7 +70,6 @@ import Testing
         #expect(received.withLock { $0 } == expected + expected + expected)
     }
 
-    /// The bytes of a socket address.
     private func address(_ text: String) -> Data {
         var (hints, found) = (addrinfo(), UnsafeMutablePointer<addrinfo>?.none)
         hints.ai_flags = AI_NUMERICHOST

@@ -27,11 +27,9 @@ struct Manifest: Decodable, Sendable {
         try await [("Package.swift", root.value), ("App/Package.swift", app.value)]
     }
 
-    /// The manifest of the root.
     static let root = Task { try await read(in: ".") }
     static let app = Task { try await read(in: "App") }
 
-    /// Reads the manifest of a folder of the workspace.
     static func read(in folder: String) async throws -> Manifest {
         var environment = ProcessInfo.processInfo.environment
         environment["LATCHKEY_MODULE"] = nil

@@ -1,6 +1,5 @@
 import Foundation
 
-/// A Swift file of the workspace.
 struct SourceFile: Sendable, CustomStringConvertible {
     /// The folder of its target, `NetworkCore`.
     let target: String

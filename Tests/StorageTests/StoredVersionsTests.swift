@@ -4,7 +4,6 @@ import Testing
 
 @testable import Storage
 
-/// G36: builds with different versions over one store.
 @Suite("Builds of different versions get along", .timeLimit(.minutes(10)))
 struct StoredVersionsTests: TemporaryStoreTests {
     let place = TemporaryStore()

@@ -30,7 +30,6 @@ private struct SigningIn {
 
     func start() async throws { try await signIn.start(engine, with: userAgent) }
 
-    /// The key of the session that is stored.
     var thumbprint: String? { get async { await store.load()?.binding?.thumbprint } }
 
     /// Whether the last page named a key.

@@ -68,7 +68,6 @@ final class PgBouncer: DatabaseAddress {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// The test needs a pooler.
     static var needsPgBouncer: Self { .enabled(if: PgBouncer.isFound, PgBouncer.absence) }
 }
 #endif

@@ -42,10 +42,8 @@ final class PostgreSQLServer: DatabaseAddress {
     /// Stops the server as a crash would, without closing its connections.
     func crash() async throws { try await script.perform("crash", until: "stopped") }
 
-    /// Starts the server again.
     func start() async throws { try await script.perform("start", until: "started") }
 
-    /// Stops and removes the server.
     func finish() async { await script.finish() }
 
     /// Runs one statement as superuser.
@@ -57,12 +55,10 @@ final class PostgreSQLServer: DatabaseAddress {
         }
     }
 
-    /// Changes columns of an account's row.
     func set(_ assignments: String, of account: String) async throws {
         try await run("UPDATE latchkey_tokens SET \(assignments) WHERE account = $1", [.text(account)])
     }
 
-    /// Waits until a statement returns true.
     func wait(until question: String, _ values: [PostgreSQLValue] = []) async throws {
         while try await !run(question, values).flag(0) { try Task.checkCancellation() }
     }
@@ -123,7 +119,6 @@ extension PostgreSQLLimits {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// The test needs a database server.
     static var needsPostgreSQL: Self { .enabled(if: PostgreSQLPrograms.found != nil, PostgreSQLPrograms.absence) }
 }
 #endif

@@ -5,7 +5,6 @@ import Testing
 
 @testable import Storage
 
-/// G36: builds with different versions over one journal.
 @Suite("Builds of different versions over one journal", .timeLimit(.minutes(10))) struct JournalVersionsTests {
     private let temporary = TemporaryFolder()
     private let journal: FileSessionJournal

@@ -59,7 +59,6 @@ extension Data {
     static let garbage = Data("not a bundle".utf8)
 }
 
-/// A flag of a test.
 final class Flag: Sendable {
     private let value: Locked<Bool>
 

@@ -11,7 +11,6 @@ import TestSupport
 struct SecretServiceTokenStoreTests {
     private let keyring: PrivateKeyring
 
-    /// A process that uses the keyring.
     private let process: StorageDialogue
 
     init() async throws {

@@ -43,7 +43,6 @@ extension SentRequest {
         body.flatMap { try? JSONDecoder().decode([String: String].self, from: $0) } ?? [:]
     }
 
-    /// The body as text.
     package var text: String { body.map { String(decoding: $0, as: UTF8.self) } ?? "" }
 }
 

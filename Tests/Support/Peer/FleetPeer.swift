@@ -85,7 +85,6 @@ final class FleetRefreshHandler: TokenRefreshHandler {
         }
     }
 
-    /// Waits for `go`.
     func start() async { await hasStarted.value() }
 
     /// Waits for the input to end, and the process with it.

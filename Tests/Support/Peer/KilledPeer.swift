@@ -67,7 +67,6 @@ struct KilledPlace: Codable, Sendable {
         return FileTokenStore(folder: folder.appendingPathComponent("tokens"))
     }
 
-    /// The journal of a host.
     func journal(of host: String) -> FileSessionJournal {
         FileSessionJournal(folder: folder.appendingPathComponent("journal-\(host)"), storeName: "the store")
     }

@@ -21,7 +21,6 @@ enum StoragePeer {
         }
     }
 
-    /// Writes an error as one line.
     static func write(_ error: any Error) {
         StandardIO.write((error as? TokenStoreError).map { "\($0.code): \($0.reason)" } ?? "\(error)")
     }

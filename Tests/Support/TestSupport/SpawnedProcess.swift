@@ -6,7 +6,6 @@ package import Foundation
 /// end before its children do, lets a child inherit descriptors of another one that is started at the same time, and
 /// has crashed when many were started at once.
 package final class SpawnedProcess: Sendable {
-    /// How a process ended.
     package enum End: Sendable, Equatable {
         case signal(Int32)
         case status(Int32)
@@ -70,10 +69,8 @@ package final class SpawnedProcess: Sendable {
         }
     }
 
-    /// Writes to its standard input.
     package func write(_ text: String) throws { try input.write(contentsOf: Data(text.utf8)) }
 
-    /// Ends its standard input.
     package func finishInput() throws { try input.close() }
 
     /// Sends it a signal, by default SIGKILL.
