@@ -66,8 +66,7 @@ let targets = [
     example("HummingbirdService", hummingbird + latchkey("AuthInterface", "NetworkCore", "TokenRefresh")),
     example("FollowerGateway", hummingbird + latchkey("AuthInterface", "NetworkCore", "TokenRefresh")),
     example(
-        "ServerWorker",
-        logging + metrics + serviceLifecycle + latchkey("AuthInterface", "NetworkCore", "TokenRefresh"),
+        "ServerWorker", logging + metrics + serviceLifecycle + latchkey("AuthInterface", "NetworkCore", "TokenRefresh"),
         tests: logging + metrics + serviceLifecycle + recorders),
     example(
         "ObservabilityBridge", logging + metrics + tracing + latchkey("NetworkCore"),

@@ -13,10 +13,8 @@ struct KeychainSharingTests {
     private let model = ModelKeychain()
     private let folder = TemporaryFolder()
     private let tombstone = SessionTombstone(
-        session: SessionID(rawValue: "session-1"),
-        reason: .expired(SessionEnding(status: 400, code: "invalid_grant")),
-        date: Date(timeIntervalSince1970: 1_800_000_000)
-    )
+        session: SessionID(rawValue: "session-1"), reason: .expired(SessionEnding(status: 400, code: "invalid_grant")),
+        date: Date(timeIntervalSince1970: 1_800_000_000))
 
     private var lockFile: URL { folder.url.appendingPathComponent("anna.lease") }
 
@@ -25,10 +23,9 @@ struct KeychainSharingTests {
         _ predecessors: [KeychainPredecessor] = [],
         isProtectedDataAvailable: @escaping @Sendable () async -> Bool = { true }
     ) -> SharedKeychainTokenStore {
-        KeychainTokenStore.over(
-            items ?? model, predecessors: predecessors, isProtectedDataAvailable: isProtectedDataAvailable
-        )
-        .sharedOnModel(lockFile: lockFile)
+        let store = KeychainTokenStore.over(
+            items ?? model, predecessors: predecessors, isProtectedDataAvailable: isProtectedDataAvailable)
+        return store.sharedOnModel(lockFile: lockFile)
     }
 
     /// The store of a process that waits for the write lock no longer than a limit.
