@@ -112,8 +112,7 @@ extension LoopbackProvider {
 
     /// A user who signs in at once: the server issues an id token with the nonce of the page.
     func user(
-        _ key: ServerKey, hasRefreshToken: Bool = true,
-        _ change: @escaping @Sendable (inout Members) -> Void = { _ in }
+        _ key: ServerKey, hasRefreshToken: Bool = true, _ change: @escaping @Sendable (inout Members) -> Void = { _ in }
     ) -> PromptUserAgent {
         PromptUserAgent { [self] page in
             var claims = claims

@@ -30,10 +30,8 @@ final class PostgreSQLServer: DatabaseAddress {
 
     /// A store whose connections the server lists under the name of its account.
     func named(
-        _ account: String = UUID().uuidString,
-        cipher: any TokenCipher = UnencryptedTokenCipher(),
-        limits: PostgreSQLLimits = .patient,
-        clock: any TimeSource = SystemTimeSource()
+        _ account: String = UUID().uuidString, cipher: any TokenCipher = UnencryptedTokenCipher(),
+        limits: PostgreSQLLimits = .patient, clock: any TimeSource = SystemTimeSource()
     ) -> PostgreSQLTokenStore {
         ConnectionTo("\(connection) application_name=\(account)")
             .store(account, cipher: cipher, limits: limits, clock: clock)

@@ -13,11 +13,9 @@ extension KeychainLocation {
 
 extension KeychainTokenStore {
     static func over(
-        _ items: any KeychainItems,
-        at location: KeychainLocation = .own,
+        _ items: any KeychainItems, at location: KeychainLocation = .own,
         accessibility: KeychainAccessibility = .afterFirstUnlockThisDeviceOnly,
-        predecessors: [KeychainPredecessor] = [],
-        marker: InstallMarker? = nil,
+        predecessors: [KeychainPredecessor] = [], marker: InstallMarker? = nil,
         isProtectedDataAvailable: @escaping @Sendable () async -> Bool = { true }
     ) -> KeychainTokenStore {
         let item = TokenItem(

@@ -19,8 +19,7 @@ struct KeychainSharingTests {
     private var lockFile: URL { folder.url.appendingPathComponent("anna.lease") }
 
     private func process(
-        over items: ModelKeychain? = nil,
-        _ predecessors: [KeychainPredecessor] = [],
+        over items: ModelKeychain? = nil, _ predecessors: [KeychainPredecessor] = [],
         isProtectedDataAvailable: @escaping @Sendable () async -> Bool = { true }
     ) -> SharedKeychainTokenStore {
         let store = KeychainTokenStore.over(

@@ -55,8 +55,7 @@ package struct Fuzzing: Sendable {
     ///   - parse: The parser.
     /// - Returns: Whether it does.
     package static func isLinear<Input>(
-        _ unit: String, prefix: String = "", suffix: String = "", size: Int = 1_024,
-        preparing prepare: (Data) -> Input,
+        _ unit: String, prefix: String = "", suffix: String = "", size: Int = 1_024, preparing prepare: (Data) -> Input,
         _ parse: (Input) throws -> Void
     ) -> Bool {
         func best(_ count: Int) -> Int {

@@ -39,8 +39,7 @@ package final class SpawnedProcess: Sendable {
     ///   - environment: All of its environment. By default that of this process.
     /// - Throws: ``NotStarted``.
     package init(
-        _ path: String, _ arguments: [String],
-        environment: [String: String] = ProcessInfo.processInfo.environment
+        _ path: String, _ arguments: [String], environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws {
         let myOutput: Int32
         (identifier, input, myOutput) = try Self.starting.withLock {
