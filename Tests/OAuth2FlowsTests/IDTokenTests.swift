@@ -1,6 +1,5 @@
 #if Crypto
 import AuthInterface
-import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
 import Testing

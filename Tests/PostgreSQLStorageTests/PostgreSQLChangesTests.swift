@@ -2,7 +2,6 @@
 import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
-import Storage
 import TestSupport
 import Testing
 

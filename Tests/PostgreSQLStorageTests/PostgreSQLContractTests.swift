@@ -1,8 +1,6 @@
 #if PostgreSQL
-import AuthInterface
 import AuthTesting
 import Foundation
-import Storage
 import Testing
 
 @testable import PostgreSQLStorage

@@ -2,7 +2,6 @@
 import AuthInterface
 import AuthTesting
 import ContractTesting
-import ConcurrencyPrimitives
 import Foundation
 import TestSupport
 import Testing

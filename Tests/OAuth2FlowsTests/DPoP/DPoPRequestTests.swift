@@ -1,6 +1,5 @@
 #if canImport(CryptoKit) || Crypto
 import AuthInterface
-import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
 import NetworkCore

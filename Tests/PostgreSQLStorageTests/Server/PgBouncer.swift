@@ -2,8 +2,6 @@
 import Foundation
 import Testing
 
-@testable import PostgreSQLStorage
-
 /// A PgBouncer in front of a server, in transaction mode: a client has a server connection for one transaction.
 final class PgBouncer: DatabaseAddress {
     static let absence: Comment = "PgBouncer was not found (Debian: pgbouncer)"

@@ -3,8 +3,6 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Storage
-
 #if os(Linux)
 /// Whether this process can create mount namespaces.
 private var canMount: Bool {

@@ -1,5 +1,4 @@
 #if os(Linux)
-import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 import Testing

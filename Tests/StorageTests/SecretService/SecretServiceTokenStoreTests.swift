@@ -1,5 +1,4 @@
 #if os(Linux)
-import AuthInterface
 import Foundation
 import Testing
 import TestSupport

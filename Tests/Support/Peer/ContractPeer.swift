@@ -1,5 +1,4 @@
 import ContractTesting
-import NetworkCore
 import NetworkTesting
 import NetworkURLSession
 

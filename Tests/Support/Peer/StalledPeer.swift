@@ -1,4 +1,3 @@
-import ConcurrencyPrimitives
 import Foundation
 import NetworkCore
 import NetworkURLSession

@@ -1,7 +1,6 @@
 import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
-import Storage
 
 /// What a ``StoragePeer`` does.
 ///
