@@ -1,5 +1,4 @@
 public import AuthInterface
-import Foundation
 public import NetworkCore
 
 /// For a server whose refresh call is like no other. Copy all of it, and change the call, the response and the refusal.

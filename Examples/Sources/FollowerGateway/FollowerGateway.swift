@@ -1,4 +1,3 @@
-import AuthInterface
 public import Hummingbird
 public import NetworkCore
 public import TokenRefresh

@@ -4,7 +4,6 @@ import CustomRefreshHandler
 import Foundation
 import NetworkAsyncHTTPClient
 import NetworkCore
-import NetworkDoubles
 import NetworkTesting
 import Testing
 

@@ -1,4 +1,3 @@
-import AuthInterface
 import DataAPI
 import Foundation
 import Hummingbird
