@@ -106,7 +106,7 @@ import Testing
         refreshToken: "fixture-refresh/2", accessToken: "fixture-access", idempotencyKey: "fixture-key")
 
     @Test(arguments: ["Idempotency-Key", "X-Request-Key", nil])
-    func `G12, G8: a refresh has its key in the field that is set, and the timeout`(_ field: String?) async throws {
+    func `G12, G8: a refresh has its key in the field that is set, and a timeout`(_ field: String?) async throws {
         let transport = StubTransport((.any ~> .text(#"{"access_token":"fixture-access-2"}"#)).repeated())
         let handler = OAuth2TokenRefreshHandler(
             tokenEndpoint: .tokenEndpoint, client: .fixture, network: NetworkClient(transport),

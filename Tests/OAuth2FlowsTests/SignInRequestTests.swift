@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `parameters and the target (RFC 8707) are sent with request and code`(isPushed: Bool) async throws {
+    func `parameters and the target (RFC 8707) are sent with the request and the code`(isPushed: Bool) async throws {
         let provider = try LoopbackProvider()
         try await start(at: provider, requires: isPushed) {
             $0.pageParameters = [

@@ -174,7 +174,7 @@ final class FailingKeys: SigningKeyStore {
 
     /// The skew was stored when the clock of the device was right. It is an hour ahead now.
     @Test(arguments: [Duration.zero, .seconds(10)])
-    func `KE6: a proof refused for its time is made again with the refusal's date`(_ delay: Duration) async throws {
+    func `KE6: a proof refused for its time is made anew with the refusal's date`(_ delay: Duration) async throws {
         let session = try await BoundSession { ($0.clockOffset, $0.delay) = (-3_600, delay) }
         let request = session.request(nonces: session.nonces("nonce-0", age: 10))
         let result = try await session.handler.refresh(request)

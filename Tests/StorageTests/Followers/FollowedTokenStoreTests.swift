@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: [SignOutReason.byUser, .expired(), .application("disabled")])
-    func `G29, G35: followers get each access token and the end, no refresh token`(reason: SignOutReason) async throws {
+    func `G29, G35: followers get access tokens and the end, no refresh token`(reason: SignOutReason) async throws {
         let place = FileTokenStore(folder: temporary.fresh())
         let folder = place.file.deletingLastPathComponent()
         let store = FollowedTokenStore(owner, publishing: place, clock: clock)
