@@ -150,10 +150,7 @@ final class LoopbackProvider: AuthorizationServer {
     let state = Locked(State())
     private let server: LoopbackServer
 
-    /// Starts the server.
-    ///
-    /// - Parameter script: The response to a call, by path; `nil` is the usual one.
-    /// - Throws: `POSIXError` when no port is available.
+    /// Starts the server. The script has the response to a call; `nil` is the usual one.
     init(_ script: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Action? = { _ in nil }) throws {
         server = try LoopbackServer { [state] call in
             script(call) ?? state.withLock { $0.response(at: call.path) }

@@ -31,12 +31,8 @@ package final class SpawnedProcess: Sendable {
         return NSLock()
     }()
 
-    /// Starts a process.
+    /// Starts a program with all of an environment, by default that of this process.
     ///
-    /// - Parameters:
-    ///   - path: The program.
-    ///   - arguments: Its arguments.
-    ///   - environment: All of its environment. By default that of this process.
     /// - Throws: ``NotStarted``.
     package init(
         _ path: String, _ arguments: [String], environment: [String: String] = ProcessInfo.processInfo.environment
