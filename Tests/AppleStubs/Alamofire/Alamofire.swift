@@ -25,6 +25,7 @@ public protocol RequestInterceptor: RequestAdapter, RequestRetrier {}
 
 public enum RetryResult: Sendable {
     case retry
+    case retryWithDelay(TimeInterval)
     case doNotRetry
     case doNotRetryWithError(any Error)
 }
