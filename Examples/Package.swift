@@ -64,7 +64,7 @@ let targets = [
 
     // On a server.
     example("HummingbirdService", hummingbird + latchkey("AuthInterface", "NetworkCore", "TokenRefresh")),
-    example("FollowerGateway", hummingbird + latchkey("AuthInterface", "NetworkCore", "TokenRefresh")),
+    example("FollowerGateway", hummingbird + latchkey("NetworkCore", "TokenRefresh")),
     example(
         "ServerWorker", logging + metrics + serviceLifecycle + latchkey("AuthInterface", "NetworkCore", "TokenRefresh"),
         tests: logging + metrics + serviceLifecycle + recorders),
