@@ -20,6 +20,7 @@ let serviceLifecycle = products(of: "swift-service-lifecycle", "ServiceLifecycle
 let logging = products(of: "swift-log", "Logging")
 let metrics = products(of: "swift-metrics", "CoreMetrics", "Metrics")
 let tracing = products(of: "swift-distributed-tracing", "Tracing")
+let recorders = products(of: "swift-log", "InMemoryLogging") + products(of: "swift-metrics", "MetricsTestKit")
 let grpc = products(of: "grpc-swift-2", "GRPCCore")
 
 /// An example with its tests, which get what most tests need beside their own dependencies and the example's.
@@ -53,8 +54,7 @@ let targets = [
 
     // What stricter servers demand: another sign-in for a call, and tokens that are bound to a key.
     example("StepUpSender", latchkey("AuthInterface", "NetworkCore")),
-    example(
-        "KeyBoundClient", latchkey("AuthInterface", "NetworkCore", "OAuth2Flows", "TokenRefresh")),
+    example("KeyBoundClient", latchkey("AuthInterface", "NetworkCore", "OAuth2Flows", "TokenRefresh")),
     example("TokenExchange", latchkey("NetworkCore")),
 
     // Parts of one's own, proved by the contracts.
@@ -64,32 +64,21 @@ let targets = [
 
     // On a server.
     example("HummingbirdService", hummingbird + latchkey("AuthInterface", "NetworkCore", "TokenRefresh")),
-    example("FollowerGateway", hummingbird + latchkey("AuthInterface", "NetworkCore", "TokenRefresh")),
+    example("FollowerGateway", hummingbird + latchkey("NetworkCore", "TokenRefresh")),
     example(
-        "ServerWorker",
-        logging + metrics + serviceLifecycle + latchkey("AuthInterface", "NetworkCore", "TokenRefresh"),
-        tests: logging + metrics + serviceLifecycle + products(of: "swift-log", "InMemoryLogging")
-            + products(of: "swift-metrics", "MetricsTestKit")),
+        "ServerWorker", logging + metrics + serviceLifecycle + latchkey("AuthInterface", "NetworkCore", "TokenRefresh"),
+        tests: logging + metrics + serviceLifecycle + recorders),
     example(
         "ObservabilityBridge", logging + metrics + tracing + latchkey("NetworkCore"),
-        tests: logging + metrics + tracing + products(of: "swift-log", "InMemoryLogging")
-            + products(of: "swift-metrics", "MetricsTestKit")
-            + products(of: "swift-distributed-tracing", "InMemoryTracing")),
+        tests: logging + metrics + tracing + recorders + products(of: "swift-distributed-tracing", "InMemoryTracing")),
 
-    // Doubles for every module, in tests only.
+    // The server of the tests: a login, a refresh that rotates, and notes.
     [
-        .testTarget(
-            name: "ModuleDoublesTests",
-            dependencies: latchkey(
-                "AuthInterface", "AuthTesting", "DataAPI", "NetworkCore", "NetworkDoubles", "NetworkTesting",
-                "Storage", "TokenRefresh")),
-
-        // The server of the tests: a login, a refresh that rotates, and notes.
         .target(
             name: "NotesServer",
             dependencies: asyncHTTPClient + hummingbird + logging + nio + serviceLifecycle
                 + latchkey("AuthInterface", "AuthTesting"),
-            path: "Tests/Support/NotesServer"),
+            path: "Tests/Support/NotesServer")
     ],
 ].flatMap(\.self)
 

@@ -7,9 +7,7 @@ import TokenRefresh
 
 /// The article *Followers*: a watch and its phone, with the functions of the article.
 @Suite(.timeLimit(.minutes(10))) struct FollowersTests {
-    @Test func `a watch gets what the phone stores, never the refresh token, and the end of the session`()
-        async throws
-    {
+    @Test func `a watch gets what the phone stores and the end of the session, never the refresh token`() async throws {
         let (store, watch) = (MemoryTokenStore(), WatchSession(askPhone: {}))
         let messages = Locked<[String]>([])
         let sending = Task {

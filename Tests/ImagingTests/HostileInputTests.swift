@@ -18,8 +18,7 @@ import Testing
 
     private func jpeg() throws -> Data {
         try EXIFOrientation.right.tagging(
-            codec.encodeJPEG(.noise(PixelSize(width: 24, height: 20), seed: 1), quality: 0.7)
-        )
+            codec.encodeJPEG(.noise(PixelSize(width: 24, height: 20), seed: 1), quality: 0.7))
     }
 
     private var png: Data {
@@ -122,8 +121,7 @@ import Testing
         let control: [UInt8] = [0, 0, 0, 2, 0, 0, 0, 0]
         let frame: [UInt8] = [0, 0, 0, 0] + [0, 0, 0, 1, 0, 0, 0, 1] + [UInt8](repeating: 0, count: 14)
         let png = PlainPNG(
-            width: 1, height: 1, kind: .rgb, rows: [[10, 20, 30]], extras: [("acTL", control), ("fcTL", frame)]
-        )
+            width: 1, height: 1, kind: .rgb, rows: [[10, 20, 30]], extras: [("acTL", control), ("fcTL", frame)])
         #expect(try codec.decode(png).pixels == [10, 20, 30])
     }
 }

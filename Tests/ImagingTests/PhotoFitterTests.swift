@@ -49,9 +49,7 @@ import Testing
     }
 
     @Test(arguments: [(30_000, 20_000), (Int.max, 3)])
-    func `a header with too many pixels, or more than a number holds, is refused before decoding`(
-        width: Int, height: Int
-    ) {
+    func `a header with too many pixels, or more than Int holds, is refused before decoding`(width: Int, height: Int) {
         let bomb = ImageHeader(format: .png, size: PixelSize(width: width, height: height))
         let error = imagingError { try PhotoFitter(codec: ScriptedCodec(header: bomb, decodes: false)).fit(Data()) }
         #expect(error?.code == .tooManyPixels && error?.sourceSize == bomb.size)

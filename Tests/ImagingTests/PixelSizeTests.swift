@@ -8,9 +8,7 @@ import Testing
         (4032, 3021, 1024, 767), (3333, 1111, 1024, 341), (1, 5000, 1, 1024), (5000, 1, 1024, 1),
         (100_000_000, 1, 1024, 1), (1024, 1024, 1024, 1024), (1000, 10, 1000, 10), (1, 1, 1, 1),
     ])
-    func `the aspect ratio is kept, and nothing is enlarged`(
-        width: Int, height: Int, fittedWidth: Int, fittedHeight: Int
-    ) {
+    func `the aspect ratio is kept, nothing is enlarged`(width: Int, height: Int, fittedWidth: Int, fittedHeight: Int) {
         let fitted = PixelSize(width: width, height: height).fitted(into: FittingPolicy().maximumSize)
         #expect(fitted == PixelSize(width: fittedWidth, height: fittedHeight))
     }

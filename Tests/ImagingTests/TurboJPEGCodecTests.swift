@@ -30,9 +30,7 @@ import Testing
     }
 
     @Test(arguments: [(5000, 1, 1024, 1), (1, 5000, 1, 1024), (2049, 3, 1024, 1), (1500, 1125, 1024, 768)])
-    func `extreme shapes keep at least a pixel on each side`(
-        width: Int, height: Int, fittedWidth: Int, fittedHeight: Int
-    ) throws {
+    func `any shape keeps a pixel on each side`(width: Int, height: Int, fittedWidth: Int, fittedHeight: Int) throws {
         let file = try codec.encodeJPEG(.flat(PixelSize(width: width, height: height), [200, 100, 50]), quality: 0.9)
         let photo = try fitter(1024).fit(file)
         #expect(photo.size == PixelSize(width: fittedWidth, height: fittedHeight))
@@ -49,8 +47,7 @@ import Testing
         w: Int, h: Int, neededW: Int, neededH: Int, sw: Int, sh: Int
     ) {
         let scaled = TurboJPEGCodec.scaled(
-            PixelSize(width: w, height: h), covering: PixelSize(width: neededW, height: neededH)
-        )
+            PixelSize(width: w, height: h), covering: PixelSize(width: neededW, height: neededH))
         #expect(scaled == PixelSize(width: sw, height: sh))
     }
 
@@ -76,12 +73,10 @@ import Testing
             // Luma 0 and neutral chroma decode to 255, which is no ink in Adobe's files: only black counts.
             ([0, 128, 128, 100], 2, [100, 100, 100], 1),
         ] as [([UInt8], UInt8?, [UInt8], Int)])
-    func `gray, CMYK and YCCK become RGB`(
-        components: [UInt8], adobeTransform: UInt8?, expected: [UInt8], tolerance: Int
-    ) throws {
-        let file = FlatJPEG(components: components, adobeTransform: adobeTransform)
+    func `gray, CMYK and YCCK become RGB`(components: [UInt8], transform: UInt8?, rgb: [UInt8], tolerance: Int) throws {
+        let file = FlatJPEG(components: components, adobeTransform: transform)
         let bitmap = try codec.decode(file.data, covering: PixelSize(width: 8, height: 8))
-        #expect(isNear(bitmap[0, 0], expected, within: tolerance))
+        #expect(isNear(bitmap[0, 0], rgb, within: tolerance))
     }
 
     @Test(
@@ -106,8 +101,7 @@ import Testing
                 [0, 0, 0, 255, 255, 255], 0
             ),
         ] as [(PlainPNG, [UInt8], Int)])
-    func `a PNG of any kind becomes RGB, and is drawn over white`(png: PlainPNG, pixels: [UInt8], tolerance: Int) throws
-    {
+    func `a PNG of any kind becomes RGB, drawn over white`(png: PlainPNG, pixels: [UInt8], tolerance: Int) throws {
         let bitmap = try codec.decode(png)
         #expect(bitmap.pixels.count == pixels.count && isNear(bitmap.pixels, pixels, within: tolerance))
     }

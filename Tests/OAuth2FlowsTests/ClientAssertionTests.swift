@@ -64,7 +64,6 @@ import Testing
         return (TokenRefreshRequest(refreshToken: "fixture-refresh", startPermit: permit), permit)
     }
 
-    /// Checks the assertion of a call as a server does.
     private func claims(
         of call: LoopbackServer.Request, _ key: ClientKey, _ provider: LoopbackProvider
     ) throws -> Claims {

@@ -67,9 +67,8 @@ import Testing
         ("error=access_denied&code=fixture-code&state=STATE", "denied", false),
     ]
 
-    @Test(arguments: refused.indices)
-    func `a response that fails a check exchanges nothing`(_ index: Int) async throws {
-        let (query, code, namesIssuer) = Self.refused[index]
+    @Test(arguments: refused)
+    func `a wrong response exchanges nothing`(query: String, code: String, namesIssuer: Bool) async throws {
         let transport = StubTransport()
         let error = await signInError {
             try await signIn(PromptUserAgent(answering: query), transport) { $0.namesIssuerInResponses = namesIssuer }
@@ -86,9 +85,7 @@ import Testing
         ("http://127.0.0.1:8/callback", "http://127.0.0.1:9/callback", false),
         ("http://a.example/", "http://a.example/callback", false), ("http://a.example/", "https://a.example", false),
     ])
-    func `a redirect URI is compared as a browser writes it`(
-        response: String, redirectURI: String, isSame: Bool
-    ) throws {
+    func `a redirect URI is compared as browsers write it`(response: String, redirectURI: String, isSame: Bool) throws {
         let (response, redirectURI) = (try #require(URL(string: response)), try #require(URL(string: redirectURI)))
         #expect(OAuth2SignInPage.isSame(response, redirectURI) == isSame)
     }

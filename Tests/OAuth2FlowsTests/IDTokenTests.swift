@@ -1,6 +1,5 @@
 #if Crypto
 import AuthInterface
-import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
 import Testing
@@ -13,9 +12,7 @@ import Testing
     private let key = ServerKey.es256("first")
     private let server: LoopbackProvider
 
-    init() throws {
-        server = try LoopbackProvider(clock.date, [key])
-    }
+    init() throws { server = try LoopbackProvider(clock.date, [key]) }
 
     /// The error of a token, which shows nothing of it. `nil`: it breaks no rule.
     private func error(
@@ -77,9 +74,8 @@ import Testing
         (["more": #""\#(String(repeating: "a", count: 64 * 1_024))""#], "malformed"),
     ]
 
-    @Test(arguments: changes.indices)
-    func `a claim that breaks a rule refuses the token, and the error names the rule alone`(_ index: Int) async throws {
-        let (changes, rule) = Self.changes[index]
+    @Test(arguments: changes)
+    func `a wrong claim refuses the token, and the error names the rule`(changes: Members, rule: String?) async throws {
         let expiry = Int(clock.date.timeIntervalSince1970) + 300
         let claims = changes.mapValues { value in
             value.hasPrefix("EXP") ? "\(expiry + (Int(value.dropFirst(3)) ?? 0))" : value
@@ -105,9 +101,8 @@ import Testing
         (["typ": #""at+jwt""#], "malformed", nil), (["typ": #""logout+jwt""#], "malformed", nil),
     ]
 
-    @Test(arguments: heads.indices)
-    func `a head that breaks a rule refuses the token, an algorithm by its name`(_ index: Int) async throws {
-        let (head, rule, name) = Self.heads[index]
+    @Test(arguments: heads)
+    func `a wrong head refuses a token, an algorithm by name`(head: Members, rule: String, name: String?) async throws {
         let error = await error(of: try key.sign(server.claims, header: head), nonce: "fixture-nonce")
         #expect(error?.code.rawValue == rule && name.map { error?.reason.contains($0) == true } ?? true, "\(head)")
     }

@@ -51,9 +51,7 @@ import Testing
         (100, 0, ["GET /callback?code=fixture-code HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"]),
         (40, 16, ["GET /call", "back?code=fixture-code HTTP/1", ".1\r\n\r\n"]),
     ])
-    func `a browser is served among connections that send nothing, also where it sends its line slowly`(
-        before: Int, after: Int, pieces: [String]
-    ) async throws {
+    func `a browser is served among idle ones, a slow one too`(before: Int, after: Int, pieces: [String]) async throws {
         let (response, target) = try await response { port in
             let idle = try (0..<before).map { _ in try ClientConnection(port: port) }
             // They are accepted in order, so this one comes when the listener has all that it keeps.
@@ -66,13 +64,9 @@ import Testing
         #expect(target == "/callback?code=fixture-code")
     }
 
-    @Test func `G35: the page of a callback keeps no code: not in a cache, a referrer, its text or the history`()
-        async throws
-    {
+    @Test func `G35: a callback's page keeps no code in a cache, a referrer, its text or the history`() async throws {
         let (response, _) = try await response { port in
-            let browser = try ClientConnection(port: port)
-            browser.write("GET /callback?code=fixture-code&state=fixture-state HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-            return browser.readToEnd()
+            try ClientConnection(port: port).get("/callback?code=fixture-code&state=fixture-state")
         }
         #expect(!response.contains("fixture"))
         let parts = response.components(separatedBy: "\r\n\r\n")
@@ -104,9 +98,7 @@ import Testing
         Thread.detachNewThread {
             let pages = Swift.Result {
                 try ["error=invalid_request&error_description=x", "error=access_denied&state=other", "a=b"].map {
-                    let browser = try ClientConnection(port: listener.port)
-                    browser.write("GET /callback?\($0) HTTP/1.1\r\n\r\n")
-                    return browser.readToEnd()
+                    try ClientConnection(port: listener.port).get("/callback?\($0)")
                 }
             }
             clock.advance(by: .seconds(600))
@@ -123,9 +115,7 @@ import Testing
         ("error=a_b.c-1", "a_b.c-1"), ("error=a&state=", nil), ("error=a&state=b", nil), ("code=a", nil), ("", nil),
         ("error=%3Cscript%3E", "an error"), ("error=", "an error"), ("error=no%20such%20client", "an error"),
     ])
-    func `an error is a response without a state only where there is none, and is shown as an identifier`(
-        _ query: String, _ shown: String?
-    ) throws {
+    func `an error without a state is shown, as an identifier`(_ query: String, _ shown: String?) throws {
         let url = try #require(URL(string: "http://127.0.0.1:9/callback?\(query)"))
         #expect(OAuth2SignInPage.refusalWithoutState(in: url) == shown)
     }
@@ -168,6 +158,12 @@ final class ClientConnection {
         _ = text.withCString { send(descriptor, $0, text.utf8.count, flags) }
     }
 
+    /// The response to a request of a browser.
+    func get(_ target: String) -> String {
+        write("GET \(target) HTTP/1.1\r\n\r\n")
+        return readToEnd()
+    }
+
     func readToEnd() -> String {
         var text: [UInt8] = []
         var bytes = [UInt8](repeating: 0, count: 4_096)
@@ -185,8 +181,7 @@ final class ClientConnection {
         LoopbackUserAgent(host: host, ports: ports, path: "/cb") { page in
             let uri = try #require(page.values(of: "redirect_uri").first.flatMap { URL(string: $0) })
             let browser = try ClientConnection(port: UInt16(try #require(uri.port)), at: address)
-            browser.write("GET /cb?code=fixture-code&state=fixture-state HTTP/1.1\r\n\r\n")
-            #expect(browser.readToEnd().hasPrefix("HTTP/1.1 200 OK"))
+            #expect(browser.get("/cb?code=fixture-code&state=fixture-state").hasPrefix("HTTP/1.1 200 OK"))
         }
     }
 

@@ -28,7 +28,6 @@ struct ServerKey: Sendable {
         }
     }
 
-    /// A key for an algorithm.
     static func of(_ algorithm: String, _ id: String?) throws -> ServerKey {
         switch algorithm {
         case "ES256": return es256(id)
@@ -97,10 +96,8 @@ extension LoopbackProvider {
         publish(keys)
     }
 
-    /// The number of times that the keys were fetched.
     var fetches: Int { calls(at: "/keys").count }
 
-    /// Publishes other keys.
     func publish(_ keys: [ServerKey]) {
         let objects = keys.map { String(decoding: $0.published.json, as: UTF8.self) }
         publish(.json(#"{"keys":[\#(objects.joined(separator: ","))]}"#))
@@ -115,8 +112,7 @@ extension LoopbackProvider {
 
     /// A user who signs in at once: the server issues an id token with the nonce of the page.
     func user(
-        _ key: ServerKey, hasRefreshToken: Bool = true,
-        _ change: @escaping @Sendable (inout Members) -> Void = { _ in }
+        _ key: ServerKey, hasRefreshToken: Bool = true, _ change: @escaping @Sendable (inout Members) -> Void = { _ in }
     ) -> PromptUserAgent {
         PromptUserAgent { [self] page in
             var claims = claims
@@ -126,7 +122,6 @@ extension LoopbackProvider {
         }
     }
 
-    /// A validator of this server's tokens.
     func validator(
         by clock: any TimeSource, maximumKeyAge: Duration = .seconds(3_600),
         _ change: (inout OAuth2Server) -> Void = { _ in }

@@ -11,9 +11,7 @@ import Testing
 @testable import OAuth2Flows
 
 /// A server on loopback whose endpoints are named by their paths, and its clients.
-protocol AuthorizationServer: Sendable {
-    var url: URL { get }
-}
+protocol AuthorizationServer: Sendable { var url: URL { get } }
 
 extension AuthorizationServer {
     var issuer: String { url.absoluteString }
@@ -47,8 +45,7 @@ extension AuthorizationServer {
     }
 
     func deviceSignIn(as client: OAuth2Client = .fixture, scope: String? = nil) -> OAuth2DeviceSignIn {
-        OAuth2DeviceSignIn(
-            server: description, client: client, network: network, scope: scope, clock: JumpingClock())
+        OAuth2DeviceSignIn(server: description, client: client, network: network, scope: scope, clock: JumpingClock())
     }
 
     #if canImport(CryptoKit) || Crypto
@@ -67,9 +64,7 @@ extension AuthorizationServer {
     #endif
 }
 
-extension OAuth2Client {
-    static let fixture = OAuth2Client.public(id: "fixture-client")
-}
+extension OAuth2Client { static let fixture = OAuth2Client.public(id: "fixture-client") }
 
 extension TokenBundle {
     static let signedIn = TokenBundle(accessToken: "fixture-access", refreshToken: "fixture-refresh")
@@ -77,8 +72,7 @@ extension TokenBundle {
 
 /// The error that a sign-in throws. Another error, or none, is an issue of the test.
 func signInError<Value>(
-    sourceLocation: SourceLocation = #_sourceLocation,
-    of call: () async throws -> Value
+    sourceLocation: SourceLocation = #_sourceLocation, of call: () async throws -> Value
 ) async -> OAuth2SignInError? {
     await #expect(throws: OAuth2SignInError.self, sourceLocation: sourceLocation) { _ = try await call() }
 }
@@ -90,7 +84,6 @@ func signInCode<Value>(of call: () async throws -> Value) async throws -> String
 }
 
 extension OAuth2TokenRefreshHandler {
-    /// A handler whose server is a stub.
     init(_ transport: StubTransport, as client: OAuth2Client = .fixture) {
         self.init(
             tokenEndpoint: .tokenEndpoint, revocationEndpoint: .revocationEndpoint, client: client,
@@ -109,15 +102,12 @@ extension Date {
 }
 
 extension LoopbackServer.Request {
-    /// The path of the target.
     var path: String { URLComponents(string: target)?.path ?? "" }
 
-    /// The parameters of the form that is the body.
     var form: [URLQueryItem] {
         URLComponents(string: "?" + String(decoding: body, as: UTF8.self))?.queryItems ?? []
     }
 
-    /// The values of a parameter of the form.
     subscript(form name: String) -> [String] { form.filter { $0.name == name }.map { $0.value ?? "" } }
 }
 
@@ -160,10 +150,7 @@ final class LoopbackProvider: AuthorizationServer {
     let state = Locked(State())
     private let server: LoopbackServer
 
-    /// Starts the server.
-    ///
-    /// - Parameter script: The response to a call, by path; `nil` is the usual one.
-    /// - Throws: `POSIXError` when no port is available.
+    /// Starts the server. The script has the response to a call; `nil` is the usual one.
     init(_ script: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Action? = { _ in nil }) throws {
         server = try LoopbackServer { [state] call in
             script(call) ?? state.withLock { $0.response(at: call.path) }
@@ -174,7 +161,6 @@ final class LoopbackProvider: AuthorizationServer {
 
     var url: URL { server.url }
 
-    /// The calls, in order.
     var calls: [LoopbackServer.Request] { server.requests }
 
     func calls(at path: String) -> [LoopbackServer.Request] { calls.filter { $0.path == path } }
@@ -199,7 +185,6 @@ final class PromptUserAgent: OAuth2UserAgent {
         self.onShow = onShow
     }
 
-    /// The pages that were shown.
     var pages: [URL] { shown.withLock { $0 } }
 
     func response(to page: OAuth2SignInPage) async throws -> (response: URL, redirectURI: URL) {
@@ -218,7 +203,6 @@ final class PromptUserAgent: OAuth2UserAgent {
 extension URL {
     private var items: [URLQueryItem] { URLComponents(url: self, resolvingAgainstBaseURL: false)?.queryItems ?? [] }
 
-    /// The values of the items of a query.
     func values(of name: String) -> [String] { items.filter { $0.name == name }.compactMap(\.value) }
 
     var itemNames: Set<String> { Set(items.map(\.name)) }

@@ -44,8 +44,7 @@ import Testing
         (#""id_token":"a.b.c""#, nil, nil, nil),
     ]
 
-    @Test func `G31: lifetime, expiry and scope are read in common forms, and an invalid one is ignored`() async throws
-    {
+    @Test func `G31: lifetime, expiry and scope are read in common forms, an invalid one is ignored`() async throws {
         for (text, expiresIn, expiresAt, scope) in Self.members {
             let body = #"{"access_token":"fixture-access","refresh_token":"fixture-next",\#(text)}"#
             let read = TokenRefreshResult(
@@ -57,8 +56,7 @@ import Testing
         }
     }
 
-    @Test func `a refresh names its target (RFC 8707), and the error of a refused one says what to check`() async throws
-    {
+    @Test func `a refresh names its target (RFC 8707); the error of a refused one says what to check`() async throws {
         let transport = StubTransport(.any ~> .text(#"{"error":"invalid_target"}"#, status: 400))
         var handler = OAuth2TokenRefreshHandler(transport)
         handler.target = try OAuth2Target(resources: [.api, .tokenEndpoint], audiences: ["notes"])
@@ -108,9 +106,7 @@ import Testing
         refreshToken: "fixture-refresh/2", accessToken: "fixture-access", idempotencyKey: "fixture-key")
 
     @Test(arguments: ["Idempotency-Key", "X-Request-Key", nil])
-    func `G12, G8: a refresh has the key of its request in the field that is set, and the engine's idle timeout`(
-        _ field: String?
-    ) async throws {
+    func `G12, G8: a refresh has its key in the field that is set, and a timeout`(_ field: String?) async throws {
         let transport = StubTransport((.any ~> .text(#"{"access_token":"fixture-access-2"}"#)).repeated())
         let handler = OAuth2TokenRefreshHandler(
             tokenEndpoint: .tokenEndpoint, client: .fixture, network: NetworkClient(transport),

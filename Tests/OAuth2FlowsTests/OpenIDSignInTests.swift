@@ -154,9 +154,7 @@ import Testing
         (json, json), ("eyJhY2Nlc3NfdG9rZW4iOnsiYWNycyI6eyJ2YWx1ZSI6ImMxIn19fQ==", json),
         ("eyJhY2Nlc3NfdG9rZW4iOnsiYWNycyI6eyJ2YWx1ZSI6ImMxIn19fQ", json), ("bm90IEpTT04=", "bm90IEpTT04="),
     ])
-    func `claims are asked for as JSON, also where the challenge has them in Base64, and else as they came`(
-        _ claims: String, _ asked: String
-    ) async throws {
+    func `claims, also in Base64, are asked for as JSON, or as is`(_ claims: String, _ asked: String) async throws {
         let (page, _) = try await stepUp(signedIn(), for: StepUpChallenge(.claims, claims: claims))
         #expect(page.values(of: "claims") == [asked])
         #expect(page.values(of: "acr_values") == ["low"] && page.values(of: "max_age") == [])

@@ -98,9 +98,8 @@ import Testing
         (#""consent_required""#, StepUpChallenge(.init(rawValue: "consent_required"))),
     ]
 
-    @Test(arguments: demands.indices)
-    func `G32: a demand of the user ends nothing, and carries what is wanted`(_ index: Int) async {
-        let (body, challenge) = Self.demands[index]
+    @Test(arguments: demands)
+    func `G32: a demand of the user ends nothing, and says what it is`(body: String, challenge: StepUpChallenge) async {
         for status in [400, 401, 403] {
             let error = await Self.error(after: Self.answer(status, #"{"error":\#(body)}"#), [])
             #expect(error?.code == .userActionRequired && error?.stepUp == challenge && error?.status == status)

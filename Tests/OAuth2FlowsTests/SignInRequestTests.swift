@@ -48,9 +48,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `parameters and the target (RFC 8707) are sent on the page or where it is pushed, and with the code`(
-        isPushed: Bool
-    ) async throws {
+    func `parameters and the target (RFC 8707) are sent with the request and the code`(isPushed: Bool) async throws {
         let provider = try LoopbackProvider()
         try await start(at: provider, requires: isPushed) {
             $0.pageParameters = [

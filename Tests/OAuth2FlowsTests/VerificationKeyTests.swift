@@ -13,9 +13,7 @@ import Testing
     private let key = ServerKey.es256("first")
     private let server: LoopbackProvider
 
-    init() throws {
-        server = try LoopbackProvider(clock.date, [key])
-    }
+    init() throws { server = try LoopbackProvider(clock.date, [key]) }
 
     private static let payload =
         "eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ"
@@ -140,8 +138,7 @@ import Testing
         try await check([(0, key, nil, 1)], by: validator)
         server.publish([second])
         // A token must not cause a call each time.
-        try await check(
-            [(59, second, "unknownKey", 1), (1, second, nil, 2), (0, key, "unknownKey", 2)], by: validator)
+        try await check([(59, second, "unknownKey", 1), (1, second, nil, 2), (0, key, "unknownKey", 2)], by: validator)
     }
 
     @Test func `KE7: a key that is replaced under its identifier is fetched again once, after a pause`() async throws {

@@ -2,7 +2,6 @@
 import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
-import Storage
 import TestSupport
 import Testing
 
@@ -12,9 +11,7 @@ import Testing
 struct PostgreSQLChangesTests {
     private let server: PostgreSQLServer
 
-    init() async throws {
-        server = try await .shared
-    }
+    init() async throws { server = try await .shared }
 
     @Test func `names that are equal as texts and differ in bytes are two accounts`() {
         let names = ["caf\u{e9}", "cafe\u{301}"]
@@ -34,16 +31,14 @@ struct PostgreSQLChangesTests {
         #expect(Set(subscribers.watchedAccounts.map { Data($0.utf8) }).count == streams.count)
     }
 
-    @Test func `one connection listens for all accounts, and each store is notified of its own row only`() async throws
-    {
+    @Test func `one connection listens for all accounts, each store is notified of its own row only`() async throws {
         let first = server.named()
         let stores = (0..<50).map { first.store(for: "\(first.account)/\($0)") }
         let streams = stores.map(\.changes)
         try await until { first.session.database.changes.isListening }
         let listeners = try await server.run(
             "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1 AND query LIKE 'LISTEN%'",
-            [.text(first.account)]
-        )
+            [.text(first.account)])
         #expect(listeners.integer(0) == 1)
 
         var iterator = streams[7].makeAsyncIterator()
@@ -87,9 +82,7 @@ struct PostgreSQLChangesTests {
         _ = await reports.next()
     }
 
-    @Test func `a table that is named with its schema by one program and without it by another is one table`()
-        async throws
-    {
+    @Test func `a table named with its schema by one program and without it by another is one table`() async throws {
         let qualified = try #require(PostgreSQLTable("latchkey_tokens", schema: "public"))
         let follower = server.store(limits: .patient.with { $0.changePolling = .seconds(3_600) })
         var reports = follower.changes.makeAsyncIterator()
@@ -113,9 +106,7 @@ struct PostgreSQLChangesTests {
         #expect(open.receiveNotifications() == nil)
     }
 
-    @Test(.needsPgBouncer) func `behind PgBouncer the store polls, and with a direct connection it listens`()
-        async throws
-    {
+    @Test(.needsPgBouncer) func `behind PgBouncer the store polls; with a direct connection it listens`() async throws {
         let server = try await PostgreSQLServer()
         let pooler = try await PgBouncer(before: server)
         let polling = pooler.store("account", limits: .patient.with { $0.changePolling = .milliseconds(50) })

@@ -1,8 +1,6 @@
 #if PostgreSQL
-import AuthInterface
 import AuthTesting
 import Foundation
-import Storage
 import Testing
 
 @testable import PostgreSQLStorage
@@ -41,15 +39,13 @@ struct PostgreSQLContractTests {
     }
 
     @Test(.needsPgBouncer)
-    func `behind PgBouncer in transaction mode it can be shared, and leaves no state in a server session`() async throws
-    {
+    func `behind PgBouncer in transaction mode it can be shared, and leaves no state in the server`() async throws {
         let server = try await PostgreSQLServer()
         let pooler = try await PgBouncer(before: server)
         let quick = PostgreSQLLimits.patient.with { $0.changePolling = .milliseconds(20) }
         try await SharedTokenStoreContract.check(
             reopen: { pooler.store($0.account, cipher: ScramblingCipher(), limits: quick) },
-            makeEmptyStore: { pooler.store(cipher: ScramblingCipher(), limits: quick) }
-        )
+            makeEmptyStore: { pooler.store(cipher: ScramblingCipher(), limits: quick) })
         // PgBouncer gives this client the server sessions that the stores have used.
         let traces = try await pooler.store().traces()
         #expect(traces == ["advisory locks: 0", "channels: 0", "prepared statements: 0"])

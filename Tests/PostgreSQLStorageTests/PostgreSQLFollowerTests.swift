@@ -10,9 +10,7 @@ import TokenRefresh
 
 /// G29: followers of a fleet's session read a table of their own, under a key and a role of their own.
 @Suite(.needsPostgreSQL, .timeLimit(.minutes(10))) struct PostgreSQLFollowerTests {
-    @Test func `G29: a role that reads the followers' table gets the access token, and can neither spend nor write`()
-        async throws
-    {
+    @Test func `G29: a role of the followers' table gets access tokens, and cannot spend or write`() async throws {
         let server = try await PostgreSQLServer()
         let table = try #require(PostgreSQLTable("latchkey_followers"))
         let role = ["CREATE ROLE follower LOGIN", "GRANT SELECT ON latchkey_followers TO follower"]

@@ -11,9 +11,7 @@ import Testing
 struct PostgreSQLIsolationTests {
     private let server: PostgreSQLServer
 
-    init() async throws {
-        server = try await .shared
-    }
+    init() async throws { server = try await .shared }
 
     /// A call that waits for what does not come gives up soon. One that waits for nothing ends earlier on any machine.
     private static let hasty = PostgreSQLLimits.patient.with {
@@ -38,9 +36,7 @@ struct PostgreSQLIsolationTests {
         for store in locked { #expect(try await store.load() == .fleet(2)) }
     }
 
-    @Test func `a call that waits for a locked row or table fails after its limit, and the error says why`()
-        async throws
-    {
+    @Test func `a call that waits for a locked row or table fails at its limit, and the error says why`() async throws {
         let table = try #require(PostgreSQLTable("a table that is locked"))
         let store = server.store(table: table)
         try await store.prepare()
@@ -57,9 +53,7 @@ struct PostgreSQLIsolationTests {
         }
     }
 
-    @Test func `a slow cipher of one update leaves a connection to readers, and an error names it to writers`()
-        async throws
-    {
+    @Test func `a slow cipher leaves a connection to readers, and an error names it to writers`() async throws {
         let cipher = GatedCipher()
         let limits = Self.hasty.with { ($0.connections, $0.cipher) = (2, .seconds(3_600)) }
         let store = server.store(cipher: cipher, limits: limits)
@@ -107,10 +101,8 @@ extension PostgreSQLServer {
     func hold(_ text: String) async throws -> HeldLock {
         let limits = PostgreSQLLimits.patient  // it waits for readers of a table, and is idle for long
         let connection = PooledConnection(
-            ConnectionString(connection),
-            limits: limits,
-            reconnecting: ReconnectBackoff(limits.reconnection, clock: SystemTimeSource())
-        )
+            ConnectionString(connection), limits: limits,
+            reconnecting: ReconnectBackoff(limits.reconnection, clock: SystemTimeSource()))
         try await connection.run { open throws(PostgreSQLFailure) in
             try open.begin()
             try open.execute(PostgreSQLStatement(text: text))

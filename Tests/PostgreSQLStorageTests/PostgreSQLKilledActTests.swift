@@ -9,9 +9,7 @@ import Testing
 /// and clocks that are 10 minutes apart.
 @Suite(.needsPostgreSQL, .timeLimit(.minutes(10))) struct PostgreSQLKilledActTests {
     @Test(arguments: KilledPeer.Act.allCases)
-    func `G30: a process killed at any point of a sign-in or an end leaves no former user on any host`(
-        act: KilledPeer.Act
-    ) async throws {
+    func `G30: a process killed in a sign-in or end brings back no user`(act: KilledPeer.Act) async throws {
         let (server, temporary) = (try await PostgreSQLServer.shared, TemporaryFolder())
         let violations = try await KillTable.violations(
             { .postgreSQL(connection: server.connection, account: $0.lastPathComponent) }, act, folder: temporary.fresh

@@ -15,9 +15,7 @@ struct PostgreSQLLeaseTests {
     private let other = ProcessIdentity.other
     private let server: PostgreSQLServer
 
-    init() async throws {
-        server = try await .shared
-    }
+    init() async throws { server = try await .shared }
 
     @Test func `a lease holds no connection, and neither does a waiter`() async throws {
         let first = server.named(limits: .patient.with { $0.connections = 1 })
@@ -202,7 +200,6 @@ struct PostgreSQLLeaseTests {
 }
 
 extension Backoff {
-    /// Equal pauses.
     fileprivate static func every(_ pause: Duration) -> Backoff { Backoff(base: pause, limit: pause, floor: pause) }
 }
 

@@ -65,8 +65,7 @@ struct PostgreSQLOutageTests {
         #expect(try await store.load() == .fleet(1))
     }
 
-    @Test func `G25: on a server that has stopped, an update and its new connection end at one deadline`() async throws
-    {
+    @Test func `G25: on a server that stopped, an update and its new connection end at one deadline`() async throws {
         let server = try await PostgreSQLServer()
         let limits = PostgreSQLLimits.patient.with { ($0.call, $0.statement) = (.seconds(20), .seconds(5)) }
         let store = try await server.store("account", limits: limits).holding(.fleet(1))
@@ -93,9 +92,7 @@ struct PostgreSQLOutageTests {
             "the connection string is invalid; remove what libpq does not know: pgbouncer, connection_limit"
         ),
     ])
-    func `a connection string that no server can be found with has a sentence of its own`(
-        connection: String, sentence: String
-    ) async throws {
+    func `an unusable connection string has a sentence of its own`(connection: String, sentence: String) async throws {
         let store = PostgreSQLTokenStore(connection: connection, cipher: UnencryptedTokenCipher())
         await expectFailure(.unavailable, sentence) { _ = try await store.load() }
     }

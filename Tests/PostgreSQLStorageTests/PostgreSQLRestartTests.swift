@@ -8,8 +8,7 @@ import Testing
 
 @Suite(
     "S16: a restart of the database or the pooler in the middle of a refresh",
-    .needsPostgreSQL, .timeLimit(.minutes(10))
-)
+    .needsPostgreSQL, .timeLimit(.minutes(10)))
 struct PostgreSQLRestartTests {
     private let other = ProcessIdentity.other
 
@@ -31,9 +30,7 @@ struct PostgreSQLRestartTests {
         await server.finish()
     }
 
-    @Test func `an update whose server restarts before the commit is made on another connection, with one decision`()
-        async throws
-    {
+    @Test func `an update whose server restarts before the commit is made again, with one decision`() async throws {
         let server = try await PostgreSQLServer()
         let cipher = GatedCipher()
         let store = server.store(cipher: cipher)
@@ -69,8 +66,7 @@ struct PostgreSQLRestartTests {
         #expect(try await store.load() == .fleet(7, session: "another"))
     }
 
-    @Test(.needsPgBouncer) func `a pooler that restarts during a refresh loses neither lease nor session`() async throws
-    {
+    @Test(.needsPgBouncer) func `a pooler that restarts in a refresh loses neither lease nor session`() async throws {
         let server = try await PostgreSQLServer()
         let pooler = try await PgBouncer(before: server)
         let mine = pooler.store("account")

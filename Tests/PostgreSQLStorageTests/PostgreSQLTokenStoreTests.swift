@@ -11,9 +11,7 @@ import Testing
 struct PostgreSQLTokenStoreTests {
     private let server: PostgreSQLServer
 
-    init() async throws {
-        server = try await .shared
-    }
+    init() async throws { server = try await .shared }
 
     @Test func `an account may have any name, and deleting one leaves the others`() async throws {
         let first = server.store()
@@ -168,8 +166,7 @@ struct PostgreSQLTokenStoreTests {
         #expect(try await stranger.load() == nil)
         let row = try await server.run(
             "SELECT ciphertext IS NULL, position('fleet-'::bytea IN ended) > 0 FROM latchkey_tokens WHERE account = $1",
-            [.text(store.account)]
-        )
+            [.text(store.account)])
         #expect(row.flag(0) && row.flag(1))
     }
 

@@ -2,7 +2,6 @@
 import AuthInterface
 import AuthTesting
 import ContractTesting
-import ConcurrencyPrimitives
 import Foundation
 import TestSupport
 import Testing
@@ -17,9 +16,7 @@ import TokenRefresh
 struct PostgreSQLVanishedClaimTests {
     private let server: PostgreSQLServer
 
-    init() async throws {
-        server = try await .shared
-    }
+    init() async throws { server = try await .shared }
 
     /// What happens to the row during a call, as SQL. `kept` is a copy from before the refresh.
     enum Change: String, CaseIterable, Sendable {
@@ -58,9 +55,7 @@ struct PostgreSQLVanishedClaimTests {
         + [(.claimLapsed, ProcessIdentity.other)]
 
     @Test(arguments: changes)
-    func `G8, G13: no other engine spends the refresh token until the call has ended`(
-        change: Change, process: ProcessIdentity
-    ) async throws {
+    func `G8, G13: in a call no other engine spends the token`(change: Change, process: ProcessIdentity) async throws {
         let limits = PostgreSQLLimits.patient.with { ($0.claim, $0.heartbeat) = (.seconds(3_600), .seconds(1_800)) }
         let mine = try await server.store(limits: limits).holding(.fixture())
         await (try await mine.lease(waitingAtMost: .zero)).release()
@@ -94,9 +89,7 @@ struct PostgreSQLVanishedClaimTests {
     }
 
     @Test(arguments: [Change.claimVanished, .claimLostItsDates, .rowRestored, .rowOverwritten, .rowDeleted])
-    func `the holder of a claim that vanished renews it, and others wait until it is released`(
-        change: Change
-    ) async throws {
+    func `the holder of a claim that vanished renews it, and others wait for its release`(change: Change) async throws {
         let clock = ManualTimeSource()
         let mine = try await server.store(clock: clock).holding(.fleet(1))
         await (try await mine.lease(waitingAtMost: .zero)).release()
@@ -137,9 +130,7 @@ struct PostgreSQLVanishedClaimTests {
         await current.release()
     }
 
-    @Test func `a claim is not released by an owner whose fence it has, after commits were lost in a failover`()
-        async throws
-    {
+    @Test func `after a failover a claim is not released by another owner whose fence it has`() async throws {
         let store = try await server.store(clock: ManualTimeSource()).holding(.fleet(1))
         let lost = try await store.lease(waitingAtMost: .zero)
         try await server.set("claim_owner = 'other-host/4711-other/1', last_writer = NULL", of: store.account)

@@ -25,7 +25,6 @@ struct ScramblingCipher: TokenCipher {
     }
 }
 
-/// A cipher whose key service fails.
 struct FailingCipher: TokenCipher {
     private let error = TokenStoreError(.unavailable, reason: "no key service")
 
@@ -51,9 +50,7 @@ final class CountingClock: TimeSource {
     private let count = Locked(0)
     private let resting: Gate?
 
-    init(resting: Gate? = nil) {
-        self.resting = resting
-    }
+    init(resting: Gate? = nil) { self.resting = resting }
 
     var uptime: Duration { system.uptime }
     var date: Date { system.date }

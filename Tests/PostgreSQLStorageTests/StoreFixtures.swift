@@ -43,8 +43,7 @@ extension PostgreSQLTokenStore {
 
     /// Expects that each call fails with a code, and with some words in its reason.
     func expectFailures(_ code: TokenStoreError.Code, _ words: String = " ", ofLease: Bool = false) async {
-        let tombstone = SessionTombstone(
-            session: SessionID(rawValue: "fleet-session"), reason: .byUser, date: Date())
+        let tombstone = SessionTombstone(session: SessionID(rawValue: "fleet-session"), reason: .byUser, date: Date())
         var calls: [() async throws -> Void] = [
             { _ = try await read() }, { _ = try await load() }, { try await save(.fleet(2)) },
             { try await save(.fleet(0, session: "a sign-in")) },

@@ -9,8 +9,7 @@ import Testing
 
 @testable import PostgreSQLStorage
 
-@Suite("G16: tokens reach the database over TLS, or do not leave the host")
-struct TransportSecurityTests {
+@Suite("G16: tokens reach the database over TLS, or do not leave the host") struct TransportSecurityTests {
     private let security = TransportSecurity(cleartextHosts: ["db.internal"])
 
     @Test(
@@ -25,9 +24,7 @@ struct TransportSecurityTests {
             (["host": "db1", "sslmode": "require"], .asGiven), (["host": "db1", "sslmode": "verify-full"], .asGiven),
             (["service": "tokens"], .asGiven), (["host": "db1", "service": "tokens"], .asGiven),
         ] as [([String: String], TransportSecurity.Rule)])
-    func `a mode that leaves the decision to the server is made stricter`(
-        options: [String: String], rule: TransportSecurity.Rule
-    ) {
+    func `a mode that lets servers decide is made stricter`(options: [String: String], rule: TransportSecurity.Rule) {
         #expect(security.rule(for: options, environment: [:]) == rule)
     }
 
@@ -73,7 +70,6 @@ struct TransportSecurityTests {
         #expect(received.withLock { $0 } == expected + expected + expected)
     }
 
-    /// The bytes of a socket address.
     private func address(_ text: String) -> Data {
         var (hints, found) = (addrinfo(), UnsafeMutablePointer<addrinfo>?.none)
         hints.ai_flags = AI_NUMERICHOST

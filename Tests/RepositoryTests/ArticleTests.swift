@@ -1,7 +1,6 @@
 import Foundation
 import Testing
 
-/// The articles and the pages of the modules.
 @Suite struct ArticleTests {
     private struct Article {
         let path: String

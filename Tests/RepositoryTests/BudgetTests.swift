@@ -1,6 +1,5 @@
 import Testing
 
-/// The ceilings of `Budget.txt`.
 @Suite struct BudgetTests {
     @Test func `no folder is over its ceiling, and every module has one`() throws {
         let budget = try Budget(SourceFile.text(of: "Tests/RepositoryTests/Budget.txt"))

@@ -17,10 +17,8 @@ import Testing
             // The last column: a cause may quote a server.
             let proof = line.split(separator: "|").last ?? ""
             return Row(
-                number: String(match.1),
-                tests: proof.matches(of: /“([^”]+)”/).map { String($0.1) },
-                numbers: proof.replacing(/“[^”]+”/, with: "").matches(of: /\b[GS][0-9]+\b/).map { String($0.0) }
-            )
+                number: String(match.1), tests: proof.matches(of: /“([^”]+)”/).map { String($0.1) },
+                numbers: proof.replacing(/“[^”]+”/, with: "").matches(of: /\b[GS][0-9]+\b/).map { String($0.0) })
         }
     }
 

@@ -15,9 +15,7 @@ struct Manifest: Decodable, Sendable {
         let targets: [String]
     }
 
-    struct Trait: Decodable, Sendable {
-        let name: String
-    }
+    struct Trait: Decodable, Sendable { let name: String }
 
     let name: String
     var targets: [Target]
@@ -29,11 +27,9 @@ struct Manifest: Decodable, Sendable {
         try await [("Package.swift", root.value), ("App/Package.swift", app.value)]
     }
 
-    /// The manifest of the root.
     static let root = Task { try await read(in: ".") }
     static let app = Task { try await read(in: "App") }
 
-    /// Reads the manifest of a folder of the workspace.
     static func read(in folder: String) async throws -> Manifest {
         var environment = ProcessInfo.processInfo.environment
         environment["LATCHKEY_MODULE"] = nil
@@ -41,10 +37,8 @@ struct Manifest: Decodable, Sendable {
         let scratch = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
         let path = SourceFile.root.appendingPathComponent(folder).path
         let package = try SpawnedProcess(
-            "/usr/bin/env",
-            ["swift", "package", "--package-path", path, "--scratch-path", scratch, "dump-package"],
-            environment: environment
-        )
+            "/usr/bin/env", ["swift", "package", "--package-path", path, "--scratch-path", scratch, "dump-package"],
+            environment: environment)
         let output = await package.remainingLines().joined(separator: "\n")
         return try JSONDecoder().decode(Manifest.self, from: Data(output.utf8))
     }
@@ -65,13 +59,9 @@ extension Manifest {
             self.traits = traits
         }
 
-        private enum Key: String, CodingKey {
-            case byName, target, product
-        }
+        private enum Key: String, CodingKey { case byName, target, product }
 
-        private struct Condition: Decodable {
-            let traits: Set<String>?
-        }
+        private struct Condition: Decodable { let traits: Set<String>? }
 
         /// `{"target": [name, condition]}`, `{"product": [name, package, aliases, condition]}`.
         init(from decoder: any Decoder) throws {

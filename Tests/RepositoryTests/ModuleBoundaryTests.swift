@@ -39,8 +39,7 @@ import Testing
     }
 
     @Test func `a network file that imports the data module is found, whatever the form of the import`() throws {
-        let source = try SourceFile.text(
-            of: "Tests/RepositoryTests/Fixtures/NetworkCore/ImportsTheDataModule.txt")
+        let source = try SourceFile.text(of: "Tests/RepositoryTests/Fixtures/NetworkCore/ImportsTheDataModule.txt")
         let marked = source.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
             .filter { $0.element.contains("violation") }.map { $0.offset + 1 }
         let file = SourceFile(target: "NetworkCore", path: "Modules/NetworkCore/Violation.swift", source: source)

@@ -110,7 +110,6 @@ import Testing
         try await run([".ci/new-module"] + arguments)
     }
 
-    /// Runs a command in the copy.
     private func run(_ command: [String]) async throws -> (end: SpawnedProcess.End?, output: String) {
         let process = try SpawnedProcess(
             "/bin/sh", ["-c", #"cd "$1" && shift && exec "$@" 2>&1"#, "sh", copy.url.path] + command,

@@ -1,7 +1,6 @@
 import Foundation
 import Testing
 
-/// What the README says is so.
 @Suite struct ReadmeTests {
     /// The documents at the root, and the templates of the forge.
     private static let documents = [

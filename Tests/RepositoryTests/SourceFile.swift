@@ -1,6 +1,5 @@
 import Foundation
 
-/// A Swift file of the workspace.
 struct SourceFile: Sendable, CustomStringConvertible {
     /// The folder of its target, `NetworkCore`.
     let target: String
@@ -61,7 +60,5 @@ struct SourceFile: Sendable, CustomStringConvertible {
     }
 
     /// The folders that hold Swift files, in a folder or in `Support` of it: its targets.
-    static func targets(in folder: String) throws -> Set<String> {
-        Set(try all(in: folder).map(\.target))
-    }
+    static func targets(in folder: String) throws -> Set<String> { Set(try all(in: folder).map(\.target)) }
 }

@@ -18,9 +18,7 @@ extension URL {
     }
 
     /// The names of the files in a folder, in order.
-    var names: [String] {
-        get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
-    }
+    var names: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() } }
 
     /// Writes a file with the mode that a store accepts.
     func writePrivately(_ data: Data) throws {
@@ -45,13 +43,9 @@ extension TokenBundle {
     /// A bundle of a session, with a generation that its tokens repeat.
     static func numbered(_ generation: Int, of session: SessionID = SessionID(rawValue: "session-1")) -> TokenBundle {
         TokenBundle(
-            accessToken: "access-\(generation)",
-            refreshToken: "refresh-\(generation)",
-            expiresAt: Date(timeIntervalSinceReferenceDate: 800_000_000.25),
-            clockSkew: -1.5,
-            session: session,
-            generation: generation
-        )
+            accessToken: "access-\(generation)", refreshToken: "refresh-\(generation)",
+            expiresAt: Date(timeIntervalSinceReferenceDate: 800_000_000.25), clockSkew: -1.5, session: session,
+            generation: generation)
     }
 }
 
@@ -59,11 +53,7 @@ extension RefreshIntent {
     /// An intent of another process that was recorded under a lease.
     static func test(_ host: String = ProcessIdentity.current.host, under lease: String?) -> RefreshIntent {
         RefreshIntent(
-            idempotencyKey: "key",
-            owner: ProcessIdentity(host: host, process: "1-another"),
-            date: Date(),
-            lease: lease
-        )
+            idempotencyKey: "key", owner: ProcessIdentity(host: host, process: "1-another"), date: Date(), lease: lease)
     }
 }
 
@@ -85,9 +75,7 @@ func storeError(of call: () async throws -> Void) async -> (code: TokenStoreErro
     }
 }
 
-enum StoreCall: CaseIterable {
-    case load, save, delete, update, lease
-}
+enum StoreCall: CaseIterable { case load, save, delete, update, lease }
 
 extension TokenStore {
     /// Expects that calls, by default all that the store has, fail with a code, and with some words in their reasons.

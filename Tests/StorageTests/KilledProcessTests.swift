@@ -9,8 +9,7 @@ import Testing
 
 /// Real processes, killed at random instants. `TORTURE_KILLS`, `TORTURE_PROCESSES` and `TORTURE_REFRESHES` in the
 /// environment make the counts larger.
-@Suite(
-    "A killed process leaves the old bundle or the new one, whole, and releases its lease", .timeLimit(.minutes(30)))
+@Suite("A killed process leaves the old bundle or the new one, whole, and releases its lease", .timeLimit(.minutes(30)))
 struct KilledProcessTests: TemporaryStoreTests {
     private static let kills = count("TORTURE_KILLS", otherwise: 200)
     private static let processes = count("TORTURE_PROCESSES", otherwise: 4)
@@ -19,9 +18,7 @@ struct KilledProcessTests: TemporaryStoreTests {
 
     let place = TemporaryStore()
 
-    @Test func `G12: a process killed at any instant of a save leaves the old bundle or the new one, whole`()
-        async throws
-    {
+    @Test func `G12: a process killed in a save leaves the old bundle or the new one, whole`() async throws {
         let tally = Locked((kills: 0, unfinished: 0))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for lane in 0..<Self.lanes {
@@ -70,8 +67,7 @@ struct KilledProcessTests: TemporaryStoreTests {
         return try folder.names.contains { $0.contains(".tmp") }
     }
 
-    @Test func `G13: a lease is free when its holder is killed, even if a child of the holder still runs`() async throws
-    {
+    @Test func `G13: a lease is free when its holder is killed, even if a child of it still runs`() async throws {
         try await store.save(.large(0))
         let (process, child) = try await SpawnedProcess.holdingLease(of: folder)
         #expect(await storeError { _ = try await store.lease(waitingAtMost: .zero) }?.code == .busy)

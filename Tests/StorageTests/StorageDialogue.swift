@@ -6,9 +6,7 @@ import Testing
 final class StorageDialogue: Sendable {
     let process: SpawnedProcess
 
-    init(_ process: SpawnedProcess) {
-        self.process = process
-    }
+    init(_ process: SpawnedProcess) { self.process = process }
 
     /// Starts a process that uses the store of a folder, and whose home is another folder. The launcher is a program,
     /// and its arguments, that starts it.
@@ -29,9 +27,7 @@ final class StorageDialogue: Sendable {
         return await response()
     }
 
-    func response() async -> String? {
-        await process.lines.first { _ in true }
-    }
+    func response() async -> String? { await process.lines.first { _ in true } }
 
     /// Sends commands one after another, each with the response that is expected.
     func expect(
@@ -66,9 +62,7 @@ extension SpawnedProcess {
 
     /// Starts a process that uses a store: `Peer storage COMMAND FOLDER NUMBER`.
     convenience init(
-        peer command: String,
-        _ folder: URL,
-        _ number: Int = 0,
+        peer command: String, _ folder: URL, _ number: Int = 0,
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws {
         try self.init(Self.peer, ["storage", command, folder.path, "\(number)"], environment: environment)

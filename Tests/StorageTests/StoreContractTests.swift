@@ -4,8 +4,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite("Every store keeps the contract", .timeLimit(.minutes(10)))
-struct StoreContractTests {
+@Suite("Every store keeps the contract", .timeLimit(.minutes(10))) struct StoreContractTests {
     @Test func `the memory store is a token store that the coordinators of a process can share`() async throws {
         try await TokenStoreContract.check(reopen: { $0 }, makeEmptyStore: { MemoryTokenStore() })
         try await SharedTokenStoreContract.check { MemoryTokenStore() }

@@ -4,7 +4,6 @@ import Testing
 
 @testable import Storage
 
-/// G36: builds with different versions over one store.
 @Suite("Builds of different versions get along", .timeLimit(.minutes(10)))
 struct StoredVersionsTests: TemporaryStoreTests {
     let place = TemporaryStore()
@@ -109,9 +108,7 @@ struct StoredVersionsTests: TemporaryStoreTests {
         }
     }
 
-    @Test func `G36: fields of a later build are left alone by a read, and dropped by a save of other tokens`()
-        async throws
-    {
+    @Test func `G36: fields of a later build survive a read, and a save of other tokens drops them`() async throws {
         let later = Data.envelope(
             #""bundle":{"accessToken":"access-1","clockSkew":0,"colours":{"red":[1]},"generation":0,"#
                 + #""session":"session-1"},"cloud":true"#)
@@ -125,9 +122,7 @@ struct StoredVersionsTests: TemporaryStoreTests {
     }
 
     @Test(arguments: [Date(timeIntervalSince1970: 1_700_000_000.5), nil])
-    func `G36: a build without ordinals drops that of a session that it refreshes, and the next build has it again`(
-        signedInAt: Date?
-    ) async throws {
+    func `G36: a build without ordinals drops a session's, the next has it again`(signedInAt: Date?) async throws {
         let ordinal = try #require(SessionOrdinal(rawValue: 1 << 53))
         let first = TokenBundle(
             accessToken: "access-1", refreshToken: "refresh-1", generation: 3, signedInAt: signedInAt, ordinal: ordinal)
@@ -197,14 +192,8 @@ private enum EarlierBuild {
     }
 }
 
-extension SessionID {
-    fileprivate static let one = SessionID(rawValue: "session-1")
-}
+extension SessionID { fileprivate static let one = SessionID(rawValue: "session-1") }
 
-extension ProcessIdentity {
-    fileprivate static let old = ProcessIdentity(host: "host-1", process: "7-1")
-}
+extension ProcessIdentity { fileprivate static let old = ProcessIdentity(host: "host-1", process: "7-1") }
 
-extension Date {
-    fileprivate static let intent = Date(timeIntervalSinceReferenceDate: 790_000_000.5)
-}
+extension Date { fileprivate static let intent = Date(timeIntervalSinceReferenceDate: 790_000_000.5) }

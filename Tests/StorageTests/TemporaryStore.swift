@@ -15,9 +15,7 @@ struct TemporaryStore {
 }
 
 /// Tests of a store in a temporary folder.
-protocol TemporaryStoreTests {
-    var place: TemporaryStore { get }
-}
+protocol TemporaryStoreTests { var place: TemporaryStore { get } }
 
 extension TemporaryStoreTests {
     var temporary: TemporaryFolder { place.temporary }

@@ -24,7 +24,7 @@ public import FoundationNetworking
 /// Typechecked against a stub of Alamofire 5.11 (`Tests/AppleStubs/Alamofire`), and not run with it.
 public final class EngineInterceptor: RequestInterceptor, RedirectHandler {
     private let provider: any TokenProvider
-    private let origin: Origin?
+    private let origin: String?
     private let tokens = LatestTokens()
 
     /// - Parameters:
@@ -32,7 +32,7 @@ public final class EngineInterceptor: RequestInterceptor, RedirectHandler {
     ///   - api: A URL of the server that the tokens are for. Requests to others go without one.
     public init(_ provider: any TokenProvider, for api: URL) {
         self.provider = provider
-        origin = Origin(api)
+        origin = api.origin
     }
 
     /// Adds the token to a request to the server.
@@ -40,9 +40,7 @@ public final class EngineInterceptor: RequestInterceptor, RedirectHandler {
         _ urlRequest: URLRequest, for session: Session,
         completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
     ) {
-        guard let url = urlRequest.url, let target = Origin(url), target == origin else {
-            return completion(.success(urlRequest))
-        }
+        guard let target = urlRequest.url?.origin, target == origin else { return completion(.success(urlRequest)) }
         Task { [provider, tokens] in
             do {
                 let token = try await provider.token()
@@ -88,8 +86,7 @@ public final class EngineInterceptor: RequestInterceptor, RedirectHandler {
         _ task: URLSessionTask, willBeRedirectedTo request: URLRequest, for response: HTTPURLResponse,
         completion: @escaping (URLRequest?) -> Void
     ) {
-        let (old, new) = (task.originalRequest?.url.flatMap(Origin.init), request.url.flatMap(Origin.init))
-        completion(old == new ? request : nil)
+        completion(task.originalRequest?.url?.origin == request.url?.origin ? request : nil)
     }
 }
 
@@ -104,12 +101,10 @@ private actor LatestTokens {
     func token(in field: String?) -> SessionToken? { tokens.last { "Bearer \($0.value)" == field } }
 }
 
-/// Scheme, host and port: a token belongs to one of these.
-private struct Origin: Hashable {
-    private let scheme: String, host: String, port: Int
-
-    init?(_ url: URL) {
-        guard let scheme = url.scheme?.lowercased(), let host = url.host?.lowercased() else { return nil }
-        (self.scheme, self.host, port) = (scheme, host, url.port ?? (scheme == "https" ? 443 : 80))
+extension URL {
+    /// Scheme, host and port: a token belongs to one of these.
+    fileprivate var origin: String? {
+        guard let scheme = scheme?.lowercased(), let host = host?.lowercased() else { return nil }
+        return "\(scheme)://\(host):\(port ?? (scheme == "https" ? 443 : 80))"
     }
 }

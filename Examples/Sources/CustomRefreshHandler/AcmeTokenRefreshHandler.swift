@@ -1,5 +1,4 @@
 public import AuthInterface
-import Foundation
 public import NetworkCore
 
 /// For a server whose refresh call is like no other. Copy all of it, and change the call, the response and the refusal.
@@ -18,13 +17,11 @@ public struct AcmeTokenRefreshHandler: TokenRefreshHandler {
     public let replayTolerance = ReplayTolerance.sameKey
 
     /// - Parameter network: A client for the server that issues the tokens.
-    public init(network: any UnauthenticatedNetworkService) {
-        self.network = network
-    }
+    public init(network: any UnauthenticatedNetworkService) { self.network = network }
 
     /// Makes the call once.
     public func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
-        let call = Endpoint<Renewed>.post("keys/renew", json: Renewal(key: request.refreshToken))
+        let call = Endpoint<Renewed>.post("keys/renew", json: ["renewal": ["key": request.refreshToken]])
             .allowingLateResponse(to: request)  // a late response has the only valid token: wait 120 seconds for it
             .idempotencyKey(request.idempotencyKey, in: "X-Request-Key")
         do {
@@ -44,12 +41,6 @@ public struct AcmeTokenRefreshHandler: TokenRefreshHandler {
         let isPage = error.body?.first == UInt8(ascii: "<")
         return TokenRefreshError(error.status == 401 && !isPage ? .ambiguous : .unavailable, error)
     }
-}
-
-private struct Renewal: Encodable, Sendable {
-    private let renewal: [String: String]
-
-    init(key: String) { renewal = ["key": key] }
 }
 
 private struct Renewed: Decodable {

@@ -60,9 +60,7 @@ public struct KeyValueTokenStore<Service: KeyValueService>: TokenStore {
     }
 
     /// Removes the bundle.
-    public func delete() async throws {
-        try await available { try await service.remove(key) }
-    }
+    public func delete() async throws { try await available { try await service.remove(key) } }
 
     private func available<Value>(_ call: () async throws -> Value) async throws -> Value {
         do {

@@ -1,4 +1,3 @@
-import AuthInterface
 public import Hummingbird
 public import NetworkCore
 public import TokenRefresh
@@ -20,9 +19,7 @@ public struct FollowerGateway: Sendable {
     /// - Parameters:
     ///   - api: The client of the API, without tokens.
     ///   - session: The session that another process owns.
-    public init(api: NetworkClient, session: SessionFollower) {
-        network = api.authenticated(by: session)
-    }
+    public init(api: NetworkClient, session: SessionFollower) { network = api.authenticated(by: session) }
 
     /// The routes of the gateway.
     public func router() -> Router<BasicRequestContext> {

@@ -21,9 +21,7 @@ public struct BearerInterceptor: ClientInterceptor {
     private let provider: any TokenProvider
 
     /// - Parameter provider: The engine.
-    public init(_ provider: any TokenProvider) {
-        self.provider = provider
-    }
+    public init(_ provider: any TokenProvider) { self.provider = provider }
 
     /// Has gRPC make a call once more that was refused. If your methods have a retry policy, add the code to it.
     public static var secondAttempt: ServiceConfig {

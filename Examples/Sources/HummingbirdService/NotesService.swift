@@ -54,8 +54,7 @@ public struct NotesService: Sendable {
                 throw HTTPError(.forbidden, message: "Connect your account again.")
             case .refreshUnavailable, .storeUnavailable:
                 let seconds = error.retryAfter.map { max($0.components.seconds, 1) } ?? 5
-                throw HTTPError(
-                    .serviceUnavailable, headers: [.retryAfter: "\(seconds)"], message: "Try again later.")
+                throw HTTPError(.serviceUnavailable, headers: [.retryAfter: "\(seconds)"], message: "Try again later.")
             default:
                 throw HTTPError(.badGateway)
             }

@@ -82,9 +82,7 @@ private struct SupabaseSession: Decodable {
     /// In seconds since 1970. The first versions did not write it.
     let expiresAt: TimeInterval?
 
-    private struct First: Decodable {
-        let session: SupabaseSession
-    }
+    private struct First: Decodable { let session: SupabaseSession }
 
     static func read(_ item: Data) throws -> FormerTokens {
         let decoder = JSONDecoder()

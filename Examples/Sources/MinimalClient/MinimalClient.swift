@@ -58,7 +58,5 @@ struct NotesClient {
     }
 
     /// The notes. A token that has expired is refreshed first, once for all calls that wait for it.
-    func notes() async throws -> [Note] {
-        try await network.send(.get("notes"))
-    }
+    func notes() async throws -> [Note] { try await network.send(.get("notes")) }
 }

@@ -20,9 +20,7 @@ public final class TracingBridge: RequestInterceptor, NetworkObserver {
     private let spans = Guarded<[UUID: any Span]>([:])
 
     /// The default tracer is the one that the program has bootstrapped.
-    public init(tracer: any Tracer = InstrumentationSystem.tracer) {
-        self.tracer = tracer
-    }
+    public init(tracer: any Tracer = InstrumentationSystem.tracer) { self.tracer = tracer }
 
     /// Starts the span of an attempt, and adds its context to the request.
     public func adapt(_ request: HTTPRequestHead, context: RequestContext) -> HTTPRequestHead {

@@ -17,7 +17,7 @@ import NIOHTTP1
 public struct BearerClient: Sendable {
     private let client: HTTPClient
     private let provider: any TokenProvider
-    private let origin: Origin?
+    private let origin: String?
 
     /// - Parameters:
     ///   - client: Your client. It follows redirects without `Authorization` where they leave the origin, so a token in
@@ -27,7 +27,7 @@ public struct BearerClient: Sendable {
     public init(_ client: HTTPClient, _ provider: any TokenProvider, for api: URL) {
         self.client = client
         self.provider = provider
-        origin = Origin(api)
+        origin = api.origin
     }
 
     /// Sends a request with a token. Its body must be bytes, not a stream: it may be sent twice.
@@ -36,7 +36,7 @@ public struct BearerClient: Sendable {
     public func execute(
         _ request: HTTPClientRequest, timeout: TimeAmount = .seconds(60)
     ) async throws -> HTTPClientResponse {
-        guard let url = URL(string: request.url), let target = Origin(url), target == origin else {
+        guard let url = URL(string: request.url), let target = url.origin, target == origin else {
             throw ForeignServer()
         }
         let deadline = NIODeadline.now() + timeout
@@ -64,12 +64,10 @@ extension HTTPClientRequest {
     }
 }
 
-/// Scheme, host and port: a token belongs to one of these.
-private struct Origin: Hashable {
-    private let scheme: String, host: String, port: Int
-
-    init?(_ url: URL) {
-        guard let scheme = url.scheme?.lowercased(), let host = url.host?.lowercased() else { return nil }
-        (self.scheme, self.host, port) = (scheme, host, url.port ?? (scheme == "https" ? 443 : 80))
+extension URL {
+    /// Scheme, host and port: a token belongs to one of these.
+    fileprivate var origin: String? {
+        guard let scheme = scheme?.lowercased(), let host = host?.lowercased() else { return nil }
+        return "\(scheme)://\(host):\(port ?? (scheme == "https" ? 443 : 80))"
     }
 }

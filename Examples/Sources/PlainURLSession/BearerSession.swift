@@ -17,7 +17,7 @@ public import FoundationNetworking
 /// ```
 public final class BearerSession: Sendable {
     private let provider: any TokenProvider
-    private let origin: Origin?
+    private let origin: String?
     private let session: URLSession
 
     /// - Parameters:
@@ -26,7 +26,7 @@ public final class BearerSession: Sendable {
     ///   - configuration: Yours.
     public init(_ provider: any TokenProvider, for api: URL, configuration: URLSessionConfiguration = .default) {
         self.provider = provider
-        origin = Origin(api)
+        origin = api.origin
         // URLSession sends a token along a redirect, also to another server: a delegate must refuse that.
         session = URLSession(configuration: configuration, delegate: RedirectRule(), delegateQueue: nil)
     }
@@ -37,7 +37,7 @@ public final class BearerSession: Sendable {
     ///
     /// - Throws: `AuthenticationError` when there is no token; `URLError`, with `.badURL` for another server.
     public func data(for request: URLRequest) async throws -> (Data, HTTPURLResponse) {
-        guard let url = request.url, let target = Origin(url), target == origin else { throw URLError(.badURL) }
+        guard let url = request.url, let target = url.origin, target == origin else { throw URLError(.badURL) }
         let token = try await provider.token()
         let (body, response) = try await send(request, token)
         guard response.statusCode == 401 else { return (body, response) }
@@ -57,13 +57,11 @@ public final class BearerSession: Sendable {
     }
 }
 
-/// Scheme, host and port: a token belongs to one of these.
-struct Origin: Hashable {
-    private let scheme: String, host: String, port: Int
-
-    init?(_ url: URL) {
-        guard let scheme = url.scheme?.lowercased(), let host = url.host?.lowercased() else { return nil }
-        (self.scheme, self.host, port) = (scheme, host, url.port ?? (scheme == "https" ? 443 : 80))
+extension URL {
+    /// Scheme, host and port: a token belongs to one of these.
+    fileprivate var origin: String? {
+        guard let scheme = scheme?.lowercased(), let host = host?.lowercased() else { return nil }
+        return "\(scheme)://\(host):\(port ?? (scheme == "https" ? 443 : 80))"
     }
 }
 
@@ -73,7 +71,6 @@ private final class RedirectRule: NSObject, URLSessionTaskDelegate {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        let (old, new) = (task.originalRequest?.url.flatMap(Origin.init), request.url.flatMap(Origin.init))
-        completionHandler(old == new ? request : nil)
+        completionHandler(task.originalRequest?.url?.origin == request.url?.origin ? request : nil)
     }
 }

@@ -67,24 +67,20 @@ public struct SessionReport: Sendable {
     func receive(_ event: SessionEvent) {
         switch event {
         case .refreshed(let session, let generation):
-            count("session_events", "refreshed")
-            logger.info("refreshed", metadata: ["session": "\(session)", "generation": "\(generation)"])
+            report("refreshed", .info, ["session": "\(session)", "generation": "\(generation)"])
         case .adopted(let session, _):  // another host has refreshed
-            count("session_events", "adopted")
-            logger.info("adopted", metadata: ["session": "\(session)"])
+            report("adopted", .info, ["session": "\(session)"])
         case .refreshFailed(let session, let error, let pause):
-            count("session_events", "refreshFailed")
-            logger.warning(
-                "refresh failed", metadata: ["session": "\(session)", "error": "\(error)", "pause": "\(pause)"])
-        case .storeFailed(let error):
-            count("session_events", "storeFailed")
-            logger.warning("store failed", metadata: ["error": "\(error)"])
-        case .signedOut(let reason):
-            count("session_events", "signedOut")
-            logger.error("signed out", metadata: ["reason": "\(reason)"])
-        default:
-            logger.debug("\(event)")
+            report("refreshFailed", .warning, ["session": "\(session)", "error": "\(error)", "pause": "\(pause)"])
+        case .storeFailed(let error): report("storeFailed", .warning, ["error": "\(error)"])
+        case .signedOut(let reason): report("signedOut", .error, ["reason": "\(reason)"])
+        default: logger.debug("\(event)")
         }
+    }
+
+    private func report(_ name: String, _ level: Logger.Level, _ metadata: Logger.Metadata) {
+        count("session_events", name)
+        logger.log(level: level, "\(name)", metadata: metadata)
     }
 
     func count(_ label: String, _ outcome: String) {

@@ -20,8 +20,7 @@ struct SocketServer: Sendable {
     let port: Int
 
     static func run<Value>(
-        _ script: @escaping @Sendable (_ authorization: String?) -> Action,
-        _ test: (SocketServer) async throws -> Value
+        _ script: @escaping @Sendable (_ authorization: String?) -> Action, _ test: (SocketServer) async throws -> Value
     ) async throws -> Value {
         let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .bind(host: "127.0.0.1", port: 0) { channel in

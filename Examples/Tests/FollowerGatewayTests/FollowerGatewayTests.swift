@@ -11,31 +11,26 @@ import TokenRefresh
 @Suite(.timeLimit(.minutes(20))) struct FollowerGatewayTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("latchkey-\(UUID().uuidString)")
 
+    /// The file, as each process opens it.
+    private var file: FileTokenStore { FileTokenStore(folder: folder, access: .readableByGroup) }
+
     /// Runs an owner of a session, and a gateway that follows it through a file.
     private func running(
         _ test: (NotesServer, _ owner: TokenRefreshCoordinator, _ notes: URL) async throws -> Void
     ) async throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let published = folder.appendingPathComponent("followers")
         try await NotesServer.run { server in
-            let store = FollowedTokenStore(
-                FileTokenStore(folder: folder.appendingPathComponent("owner")),
-                publishing: FileTokenStore(folder: published, access: .readableByGroup))
+            let store = FollowedTokenStore(MemoryTokenStore(), publishing: file)
             let owner = TokenRefreshCoordinator(store: store, handler: server.handler)
             let api = NetworkClient(baseURL: server.url, transport: AsyncHTTPClientTransport())
             try await owner.signIn(server.signIn())
             await store.settle(within: .seconds(3_600))
             var policy = FollowerPolicy()
             policy.bundleWait = .seconds(3_600)
-            let file = FileTokenStore(folder: published, access: .readableByGroup)
             let gateway = FollowerGateway(api: api, session: SessionFollower(file, policy: policy))
-            try await serving(gateway.router()) {
-                try await test(server, owner, $0.appendingPathComponent("notes"))
-            }
-            let names = try FileManager.default.contentsOfDirectory(atPath: published.path)
-            for name in names {
-                let text = try String(contentsOf: published.appendingPathComponent(name), encoding: .utf8)
+            try await serving(gateway.router()) { try await test(server, owner, $0.appendingPathComponent("notes")) }
+            for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+                let text = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
                 #expect(!text.contains("refresh-"), "the gateway's folder has no refresh token")
             }
         }

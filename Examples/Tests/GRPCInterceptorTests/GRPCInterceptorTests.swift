@@ -43,9 +43,7 @@ import TokenRefresh
         try await engine.signIn(.fixture())
         let transport = InProcessTransport(serviceConfig: BearerInterceptor.secondAttempt)
         return try await withGRPCServer(transport: transport.server, services: [notes]) { _ in
-            try await withGRPCClient(
-                transport: transport.client, interceptors: [BearerInterceptor(engine)]
-            ) { client in
+            try await withGRPCClient(transport: transport.client, interceptors: [BearerInterceptor(engine)]) { client in
                 try await withThrowingTaskGroup(of: String.self) { group in
                     for _ in 0..<count {
                         group.addTask {

@@ -55,10 +55,9 @@ import Testing
         expiry: Date? = Self.expiry, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         let bundle = try library.tokens(in: item)
-        #expect(bundle.accessToken == access, sourceLocation: sourceLocation)
-        #expect(bundle.refreshToken == refresh, sourceLocation: sourceLocation)
-        #expect(bundle.expiresAt == expiry, sourceLocation: sourceLocation)
-        #expect(bundle.generation == 0, sourceLocation: sourceLocation)
+        let expected = TokenBundle(
+            accessToken: access, refreshToken: refresh, expiresAt: expiry, session: bundle.session)
+        #expect(bundle == expected, sourceLocation: sourceLocation)
     }
 
     @Test func `credentials of Auth0 stay signed in`() throws {

@@ -1,5 +1,4 @@
 import AsyncHTTPClient
-import AuthInterface
 import Foundation
 import NIOHTTP1
 import NotesServer

@@ -1,4 +1,3 @@
-import AuthInterface
 import Foundation
 import NotesServer
 import PlainURLSession

@@ -17,22 +17,20 @@ import Testing
     private let metrics = TestMetrics()
     private let log = InMemoryLogHandler()
 
-    /// Runs two workers, as on two hosts, until each has done a job, and then some more. The folder that they share
+    /// Runs two workers, as on two hosts, until each has done a job, and then some more. The store that they share
     /// stands for a database, whose store keeps the same contract.
     private func work(on server: NotesServer, more jobs: Int, afterTheFirst: () -> Void) async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("latchkey-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: folder) }
         let tokens = server.signIn()
-        try await FileTokenStore(folder: folder).save(
-            TokenBundle(accessToken: tokens.accessToken, refreshToken: tokens.refreshToken))
+        let store = MemoryTokenStore(
+            holding: TokenBundle(accessToken: tokens.accessToken, refreshToken: tokens.refreshToken))
         let api = NetworkClient(baseURL: server.url, transport: AsyncHTTPClientTransport())
         let report = SessionReport(Logger(label: "worker") { [log] _ in log }, factory: metrics)
         let (finished, finish) = AsyncStream.makeStream(of: Void.self)
         let queues = (0..<2).map { _ in AsyncStream.makeStream(of: Void.self) }
         let workers = queues.map { queue in
             NotesWorker(
-                jobs: queue.stream, store: FileTokenStore(folder: folder), api: api,
-                handler: RESTTokenRefreshHandler(network: api), report: report
+                jobs: queue.stream, store: store, api: api, handler: RESTTokenRefreshHandler(network: api),
+                report: report
             ) { _, network in
                 defer { finish.yield() }
                 _ = try await network.send(.request(.get, "notes"))
@@ -76,8 +74,8 @@ import Testing
             try await work(on: server, more: 1) { server.endSession(of: "ada") }
             #expect(count("jobs", "done") == 2 && count("jobs", "failed") == 2)
             await until("session_events", "signedOut", is: 2)
-            while !log.entries.contains(where: { $0.message == "signed out" }), !Task.isCancelled { await Task.yield() }
-            #expect(log.entries.filter { $0.message == "signed out" }.allSatisfy { $0.level == .error })
+            while !log.entries.contains(where: { $0.message == "signedOut" }), !Task.isCancelled { await Task.yield() }
+            #expect(log.entries.filter { $0.message == "signedOut" }.allSatisfy { $0.level == .error })
             #expect(!"\(log.entries)".contains("-ada1-"))
         }
     }

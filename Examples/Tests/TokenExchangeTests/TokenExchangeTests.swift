@@ -8,8 +8,7 @@ import TokenExchange
     /// Exchanges a token at a server with a response, and checks the form that was sent.
     private func exchanging(_ body: String, status: Int = 200) async throws -> TokenExchange.Issued {
         let url = try #require(URL(string: "https://id.example.com/token"))
-        let response = StubResponse.status(
-            status, headers: ["Content-Type": "application/json"], body: Data(body.utf8))
+        let response = StubResponse.status(status, headers: ["Content-Type": "application/json"], body: Data(body.utf8))
         let transport = StubTransport(.post("token") ~> response)
         let network = NetworkClient(baseURL: url, transport: transport)
         defer {

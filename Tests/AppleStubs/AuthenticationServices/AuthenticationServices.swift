@@ -86,9 +86,7 @@ public final class ASAuthorizationController {
 }
 
 @MainActor
-public final class ASPresentationAnchor {
-    public init() {}
-}
+public final class ASPresentationAnchor { public init() {} }
 
 /// Called on the main queue, as the framework declares.
 @MainActor

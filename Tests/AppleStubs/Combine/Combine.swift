@@ -21,13 +21,8 @@ public enum Subscribers {
 
 extension Subscribers.Completion: Sendable where Failure: Sendable {}
 
-public protocol Cancellable {
-    func cancel()
-}
-
-public protocol Subscription: Cancellable {
-    func request(_ demand: Subscribers.Demand)
-}
+public protocol Cancellable { func cancel() }
+public protocol Subscription: Cancellable { func request(_ demand: Subscribers.Demand) }
 
 /// Called on the queue on which the publisher delivers: any one.
 public protocol Subscriber<Input, Failure> {

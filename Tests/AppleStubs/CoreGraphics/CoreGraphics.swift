@@ -27,13 +27,8 @@ public struct CGBitmapInfo: OptionSet, Sendable {
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 }
 
-public enum CGColorRenderingIntent: Int32 {
-    case defaultIntent = 0
-}
-
-public final class CGDataProvider {
-    public init?(data: CFData) { return nil }
-}
+public enum CGColorRenderingIntent: Int32 { case defaultIntent = 0 }
+public final class CGDataProvider { public init?(data: CFData) { return nil } }
 
 public final class CGImage {
     public var width: Int { 0 }

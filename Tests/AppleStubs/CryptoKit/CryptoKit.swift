@@ -6,9 +6,7 @@ public import Foundation
 // shows.
 
 public struct SHA256 {
-    public struct Digest: Sequence {
-        public func makeIterator() -> AnyIterator<UInt8> { AnyIterator { nil } }
-    }
+    public struct Digest: Sequence { public func makeIterator() -> AnyIterator<UInt8> { AnyIterator { nil } } }
 
     public static func hash(data: some DataProtocol) -> Digest { Digest() }
 }
@@ -45,9 +43,7 @@ public enum P256 {
 
 public enum P384 {
     public enum Signing {
-        public struct ECDSASignature: Sendable {
-            public init(rawRepresentation: some DataProtocol) throws {}
-        }
+        public struct ECDSASignature: Sendable { public init(rawRepresentation: some DataProtocol) throws {} }
 
         public struct PublicKey: Sendable {
             public init(x963Representation: some ContiguousBytes) throws {}

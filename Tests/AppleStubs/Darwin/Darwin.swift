@@ -30,9 +30,7 @@ extension ProcessInfo {
     }
 }
 
-extension URL {
-    public static var applicationSupportDirectory: URL { URL(fileURLWithPath: "/") }
-}
+extension URL { public static var applicationSupportDirectory: URL { URL(fileURLWithPath: "/") } }
 
 public let O_EVTONLY: Int32 = 0x8000
 
@@ -81,6 +79,4 @@ private final class FileSystemObjectSource: DispatchSourceFileSystemObject, @unc
     func cancel() { queue.async { self.onCancel?() } }
 }
 
-extension stat {
-    public var st_mtimespec: timespec { st_mtim }
-}
+extension stat { public var st_mtimespec: timespec { st_mtim } }

@@ -6,7 +6,6 @@
 
 public final class CGImageSource {}
 public final class CGImageDestination {}
-
 public let kCGImageSourceCreateThumbnailFromImageAlways: CFString = "FromImageAlways"
 public let kCGImageSourceCreateThumbnailWithTransform: CFString = "WithTransform"
 public let kCGImageSourceThumbnailMaxPixelSize: CFString = "MaxPixelSize"
@@ -14,7 +13,6 @@ public let kCGImageDestinationLossyCompressionQuality: CFString = "Quality"
 public let kCGImagePropertyPixelWidth: CFString = "PixelWidth"
 public let kCGImagePropertyPixelHeight: CFString = "PixelHeight"
 public let kCGImagePropertyOrientation: CFString = "Orientation"
-
 public func CGImageSourceCreateWithData(_ data: CFData, _ options: CFDictionary?) -> CGImageSource? { nil }
 
 public func CGImageSourceCreateThumbnailAtIndex(

@@ -13,7 +13,6 @@ public typealias CFTypeRef = AnyObject
 
 // Every call returns errSecUnimplemented.
 public let errSecSuccess: OSStatus = 0
-
 public let kSecClass: CFString = "class"
 public let kSecClassGenericPassword: CFString = "genp"
 public let kSecAttrService: CFString = "svce"
@@ -29,13 +28,9 @@ public let kSecValueData: CFString = "v_Data"
 public let kSecMatchLimit: CFString = "m_Limit"
 public let kSecMatchLimitOne: CFString = "m_LimitOne"
 public let kSecMatchLimitAll: CFString = "m_LimitAll"
-
 public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus { -4 }
-
 public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus { -4 }
-
 public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus { -4 }
-
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus { -4 }
 
 // What ServerTrust of NetworkCore calls.
@@ -45,17 +40,11 @@ public typealias CFArray = [Any]
 public typealias CFError = NSError
 public final class SecCertificate {}
 public final class SecTrust {}
-
 public func SecCertificateCreateWithData(_ allocator: CFTypeRef?, _ data: CFData) -> SecCertificate? { nil }
-
 public func SecCertificateCopyData(_ certificate: SecCertificate) -> CFData { Data() }
-
 public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificates: CFArray?) -> OSStatus { -4 }
-
 public func SecTrustSetAnchorCertificatesOnly(_ trust: SecTrust, _ anchorCertificatesOnly: Bool) -> OSStatus { -4 }
-
 public func SecTrustEvaluateWithError(_ trust: SecTrust, _ error: UnsafeMutablePointer<CFError?>?) -> Bool { false }
-
 public func SecTrustCopyCertificateChain(_ trust: SecTrust) -> CFArray? { nil }
 
 // What VerificationKey of OAuth2Flows calls.

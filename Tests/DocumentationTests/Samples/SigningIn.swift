@@ -3,10 +3,10 @@ import DataAPI
 import Foundation
 import NetworkCore
 import OAuth2Flows
+import Storage
 import TokenRefresh
 
-// The samples of the articles *Sign in*, *Know who has signed in* and *Servers that ask for more*, and of the page of
-// `OAuth2Flows`.
+// The samples of the articles of `OAuth2Flows` and of its page.
 
 private struct SignIns {
     let api: NetworkClient
@@ -76,6 +76,36 @@ private struct SignIns {
         var handler = OAuth2TokenRefreshHandler(tokenEndpoint: server.tokenEndpoint, client: client, network: api)
         handler.target = try OAuth2Target(resources: [notes])
         show([signIn, handler])
+    }
+
+    func bound(_ server: OAuth2Server, _ store: FileTokenStore, _ userAgent: LoopbackUserAgent) async throws {
+        let keys = StoredSigningKeys { FileTokenStore(application: "notes.keys", account: $0) }
+        let prover = DPoPProver(keys: keys)
+
+        var handler = OAuth2TokenRefreshHandler(
+            tokenEndpoint: server.tokenEndpoint, client: .public(id: "notes"), network: api)
+        handler.prover = prover
+        let session = TokenRefreshCoordinator(store: store, handler: handler)
+
+        var signIn = OAuth2CodeSignIn(server: server, client: .public(id: "notes"), network: api, scope: "notes")
+        signIn.prover = prover
+        try await signIn.start(session, with: userAgent)
+
+        let network = api.authenticated(by: session, policy: AuthenticationPolicy(placement: .dpop(prover)))
+        show(network)
+    }
+
+    func atProviders(
+        _ tokenEndpoint: URL, _ client: OAuth2Client, id: String, secret: String, _ googleSignIn: inout OAuth2CodeSignIn
+    ) {
+        var github = OAuth2TokenRefreshHandler(tokenEndpoint: tokenEndpoint, client: client, network: api)
+        github.refusals = .gitHub
+
+        googleSignIn.pageParameters = ["access_type": "offline", "prompt": "consent"]
+
+        var slack = OAuth2Client.body(id: id, secret: secret)
+        slack.bearerTokenTypes.insert("bot")
+        show([github, slack] as [Any])
     }
     #endif
 }

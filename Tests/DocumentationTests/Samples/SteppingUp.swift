@@ -1,7 +1,9 @@
 import AuthInterface
 import NetworkCore
+import OAuth2Flows
+import TokenRefresh
 
-// The sample of the article *When a call needs another sign-in*.
+// The sample of the article *When a call needs another sign-in*, and the one of *Sign in* that is like it.
 
 extension Endpoint<Void> {
     fileprivate static func transfer(_ amount: Int) -> Self { .post("transfers", body: .json(["amount": amount])) }
@@ -23,4 +25,19 @@ private struct SteppingUp {
             try await network.send(.transfer(amount), options: options)
         }
     }
+
+    #if canImport(CryptoKit) || Crypto
+    func transfer(
+        _ amount: Int, over network: any NetworkService, in session: TokenRefreshCoordinator,
+        _ codeSignIn: OAuth2CodeSignIn, _ userAgent: LoopbackUserAgent
+    ) async throws {
+        do {
+            return try await network.send(.transfer(amount))
+        } catch let error as NetworkError {
+            guard let challenge = error.stepUp else { throw error }
+            try await codeSignIn.stepUp(session, for: challenge, with: userAgent)
+            return try await network.send(.transfer(amount))
+        }
+    }
+    #endif
 }

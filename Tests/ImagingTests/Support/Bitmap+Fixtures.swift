@@ -4,7 +4,6 @@ import Imaging
 import Testing
 
 extension Bitmap {
-    /// A picture with a color for each pixel.
     static func painted(_ size: PixelSize, _ color: (_ x: Int, _ y: Int) -> [UInt8]) -> Bitmap {
         var pixels: [UInt8] = []
         for y in 0..<size.height {
@@ -65,7 +64,6 @@ struct ScriptedCodec: ImageCodec {
     var header: ImageHeader?
     /// The decoded picture; `nil` makes a flat one of the needed size.
     var picture: Bitmap?
-    /// Whether `decode` succeeds.
     var decodes = true
     /// The size of the encoded file at each quality. Other qualities fail.
     var bytes: [Double: Int] = [:]

@@ -63,7 +63,6 @@ struct PlainPNG {
 
 #if TurboJPEG && os(Linux)
 extension TurboJPEGCodec {
-    /// The whole picture of a file.
     func decode(_ file: PlainPNG) throws -> Bitmap {
         try decode(file.data, covering: PixelSize(width: file.width, height: file.height))
     }

@@ -4,8 +4,7 @@ import Testing
 
 @testable import OAuth2Flows
 
-@Suite("G34: the nonces of servers")
-struct DPoPNonceTableTests {
+@Suite("G34: the nonces of servers") struct DPoPNonceTableTests {
     private let server = "https://server.example"
     private let other = "https://api.example"
     private let key = "thumbprint"

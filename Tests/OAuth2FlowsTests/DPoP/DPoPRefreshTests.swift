@@ -72,8 +72,7 @@ final class FailingKeys: SigningKeyStore {
     }
 }
 
-@Suite("G34: the refresh of tokens that are bound to a key", .timeLimit(.minutes(10)))
-struct DPoPRefreshTests {
+@Suite("G34: the refresh of tokens that are bound to a key", .timeLimit(.minutes(10))) struct DPoPRefreshTests {
     /// The age of the nonce that is stored, which is too old, or of a clock that was set back; `nil`: none is stored.
     @Test(arguments: [nil, 250, -60])
     func `a nonce that is not known is fetched by a call that spends nothing`(_ age: TimeInterval?) async throws {
@@ -175,9 +174,7 @@ struct DPoPRefreshTests {
 
     /// The skew was stored when the clock of the device was right. It is an hour ahead now.
     @Test(arguments: [Duration.zero, .seconds(10)])
-    func `KE6: a proof that is refused for its time is made once more with the date of the refusal, however slow it is`(
-        _ delay: Duration
-    ) async throws {
+    func `KE6: a proof refused for its time is made anew with the refusal's date`(_ delay: Duration) async throws {
         let session = try await BoundSession { ($0.clockOffset, $0.delay) = (-3_600, delay) }
         let request = session.request(nonces: session.nonces("nonce-0", age: 10))
         let result = try await session.handler.refresh(request)

@@ -1,6 +1,5 @@
 #if canImport(CryptoKit) || Crypto
 import AuthInterface
-import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
 import NetworkCore
@@ -40,13 +39,10 @@ private struct BoundClient {
     }
 
     /// The fields of the requests to a path.
-    func sent(_ name: String) -> [String?] {
-        server.requests.filter { $0.target != "/token" }.map { $0[name] }
-    }
+    func sent(_ name: String) -> [String?] { server.requests.filter { $0.target != "/token" }.map { $0[name] } }
 }
 
-@Suite("G34: requests with tokens that are bound to a key", .timeLimit(.minutes(10)))
-struct DPoPRequestTests {
+@Suite("G34: requests with tokens that are bound to a key", .timeLimit(.minutes(10))) struct DPoPRequestTests {
     @Test func `each request has a proof of its own, with the nonce of the response before it`() async throws {
         let client = try await BoundClient()
         for _ in 0..<5 { #expect(try await client.get() == 1) }

@@ -30,17 +30,13 @@ private struct SigningIn {
 
     func start() async throws { try await signIn.start(engine, with: userAgent) }
 
-    /// The key of the session that is stored.
     var thumbprint: String? { get async { await store.load()?.binding?.thumbprint } }
 
     /// Whether the last page named a key.
-    func hasShown(_ thumbprint: String) -> Bool {
-        userAgent.pages.last?.values(of: "dpop_jkt") == [thumbprint]
-    }
+    func hasShown(_ thumbprint: String) -> Bool { userAgent.pages.last?.values(of: "dpop_jkt") == [thumbprint] }
 }
 
-@Suite("G34: a sign-in makes the key of its session", .timeLimit(.minutes(10)))
-struct DPoPSignInTests {
+@Suite("G34: a sign-in makes the key of its session", .timeLimit(.minutes(10))) struct DPoPSignInTests {
     @Test func `the tokens are bound to a key of their own, from the code to the last request`() async throws {
         let keys = FailingKeys()
         let session = try SigningIn(keys: keys)
@@ -64,11 +60,9 @@ struct DPoPSignInTests {
         arguments: [
             (7_200.0, 1, true), (7_200, 1, false), (7_200, nil, true), (-7_200, 1, true), (-7_200, nil, true),
         ] as [(TimeInterval, Int?, Bool)])
-    func `G19: a wrong clock of the device costs a sign-in one proof`(
-        offset: TimeInterval, nonces: Int?, namesNonceInFaults: Bool
-    ) async throws {
+    func `G19: a wrong clock costs a sign-in one proof`(offset: Double, nonces: Int?, names: Bool) async throws {
         let signingIn = try SigningIn {
-            ($0.clockOffset, $0.acceptedNonces, $0.namesNonceInFaults) = (offset, nonces, namesNonceInFaults)
+            ($0.clockOffset, $0.acceptedNonces, $0.namesNonceInFaults) = (offset, nonces, names)
         }
         let server = signingIn.server
         let session = StubSession(.signedOut(.never))

@@ -48,7 +48,6 @@ final class Fleet: Sendable {
         await wait(for: count, containing: " ready")
     }
 
-    /// Starts all at once.
     func go() throws {
         for process in processes { try process.write("go\n") }
     }
@@ -59,7 +58,6 @@ final class Fleet: Sendable {
         return state.withLock { $0.lines }.compactMap { $0.components(separatedBy: " done ").dropFirst().first }
     }
 
-    /// Ends all processes.
     func finish() async {
         for process in processes {
             try? process.finishInput()
@@ -67,7 +65,6 @@ final class Fleet: Sendable {
         }
     }
 
-    /// The number of lines that contain some words.
     func count(_ words: String) -> Int { state.withLock { $0.lines }.count { $0.contains(words) } }
 
     private func wait(for count: Int, containing words: String) async {

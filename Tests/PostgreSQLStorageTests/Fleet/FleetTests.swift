@@ -4,8 +4,7 @@ import AuthTesting
 import ContractTesting
 import Testing
 
-@Suite("G13: one refresh for a whole fleet", .needsPostgreSQL, .timeLimit(.minutes(10)))
-struct FleetTests {
+@Suite("G13: one refresh for a whole fleet", .needsPostgreSQL, .timeLimit(.minutes(10))) struct FleetTests {
     @Test func `a fleet keeps its session through a kill in mid-refresh and a restart of the database`() async throws {
         let database = try await PostgreSQLServer()
         let store = database.store("fleet")

@@ -5,19 +5,14 @@ import PostgreSQLStorage
 import Storage
 
 /// What a connection string leads to.
-protocol DatabaseAddress: Sendable {
-    var connection: String { get }
-}
+protocol DatabaseAddress: Sendable { var connection: String { get } }
 
 extension DatabaseAddress {
     /// A store in it, by default without encryption.
     func store(
-        _ account: String = UUID().uuidString,
-        table: PostgreSQLTable = .standard,
-        cipher: any TokenCipher = UnencryptedTokenCipher(),
-        options: PostgreSQLOptions = PostgreSQLOptions(),
-        limits: PostgreSQLLimits = .patient,
-        clock: any TimeSource = SystemTimeSource()
+        _ account: String = UUID().uuidString, table: PostgreSQLTable = .standard,
+        cipher: any TokenCipher = UnencryptedTokenCipher(), options: PostgreSQLOptions = PostgreSQLOptions(),
+        limits: PostgreSQLLimits = .patient, clock: any TimeSource = SystemTimeSource()
     ) -> PostgreSQLTokenStore {
         PostgreSQLTokenStore(
             connection: connection, account: account, table: table, cipher: cipher, options: options, limits: limits,

@@ -2,8 +2,6 @@
 import Foundation
 import Testing
 
-@testable import PostgreSQLStorage
-
 /// A PgBouncer in front of a server, in transaction mode: a client has a server connection for one transaction.
 final class PgBouncer: DatabaseAddress {
     static let absence: Comment = "PgBouncer was not found (Debian: pgbouncer)"
@@ -68,7 +66,6 @@ final class PgBouncer: DatabaseAddress {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// The test needs a pooler.
     static var needsPgBouncer: Self { .enabled(if: PgBouncer.isFound, PgBouncer.absence) }
 }
 #endif

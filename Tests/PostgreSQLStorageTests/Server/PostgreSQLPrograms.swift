@@ -11,7 +11,6 @@ struct PostgreSQLPrograms: Sendable {
 
     static let found = PostgreSQLPrograms()
 
-    /// The folder with the programs.
     let folder: String
 
     /// The user that runs them if the tests run as root, which the server refuses.

@@ -9,9 +9,7 @@ import Testing
 /// A private PostgreSQL server, in a temporary folder, with a socket in that folder only.
 final class PostgreSQLServer: DatabaseAddress {
     /// One server with the table, for all tests that do not stop or change it.
-    static var shared: PostgreSQLServer {
-        get async throws { try await starting.value }
-    }
+    static var shared: PostgreSQLServer { get async throws { try await starting.value } }
 
     /// With connections for the pools of all tests that run at once.
     private static let starting = Task { try await PostgreSQLServer(connections: 297) }
@@ -32,10 +30,8 @@ final class PostgreSQLServer: DatabaseAddress {
 
     /// A store whose connections the server lists under the name of its account.
     func named(
-        _ account: String = UUID().uuidString,
-        cipher: any TokenCipher = UnencryptedTokenCipher(),
-        limits: PostgreSQLLimits = .patient,
-        clock: any TimeSource = SystemTimeSource()
+        _ account: String = UUID().uuidString, cipher: any TokenCipher = UnencryptedTokenCipher(),
+        limits: PostgreSQLLimits = .patient, clock: any TimeSource = SystemTimeSource()
     ) -> PostgreSQLTokenStore {
         ConnectionTo("\(connection) application_name=\(account)")
             .store(account, cipher: cipher, limits: limits, clock: clock)
@@ -44,10 +40,8 @@ final class PostgreSQLServer: DatabaseAddress {
     /// Stops the server as a crash would, without closing its connections.
     func crash() async throws { try await script.perform("crash", until: "stopped") }
 
-    /// Starts the server again.
     func start() async throws { try await script.perform("start", until: "started") }
 
-    /// Stops and removes the server.
     func finish() async { await script.finish() }
 
     /// Runs one statement as superuser.
@@ -59,12 +53,10 @@ final class PostgreSQLServer: DatabaseAddress {
         }
     }
 
-    /// Changes columns of an account's row.
     func set(_ assignments: String, of account: String) async throws {
         try await run("UPDATE latchkey_tokens SET \(assignments) WHERE account = $1", [.text(account)])
     }
 
-    /// Waits until a statement returns true.
     func wait(until question: String, _ values: [PostgreSQLValue] = []) async throws {
         while try await !run(question, values).flag(0) { try Task.checkCancellation() }
     }
@@ -125,7 +117,6 @@ extension PostgreSQLLimits {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// The test needs a database server.
     static var needsPostgreSQL: Self { .enabled(if: PostgreSQLPrograms.found != nil, PostgreSQLPrograms.absence) }
 }
 #endif

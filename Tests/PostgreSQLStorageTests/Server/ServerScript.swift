@@ -4,9 +4,7 @@ import TestSupport
 /// A shell script that starts a server in a temporary folder, obeys words, and removes both when its input ends, which
 /// it does when the process of the tests ends in any way.
 final class ServerScript: Sendable {
-    struct DidNotStart: Error {
-        let said: [String]
-    }
+    struct DidNotStart: Error { let said: [String] }
 
     let folder: String
 

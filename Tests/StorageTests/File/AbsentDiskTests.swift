@@ -3,8 +3,6 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Storage
-
 #if os(Linux)
 /// Whether this process can create mount namespaces.
 private var canMount: Bool {
@@ -17,8 +15,7 @@ private var canMount: Bool {
 /// Real disks that are mounted and unmounted, in mount namespaces of other processes.
 @Suite(
     "S16: a disk that is not mounted is unavailable, and the session is available again when the disk is",
-    .enabled(if: canMount, "needs CAP_SYS_ADMIN and unshare(1)"), .timeLimit(.minutes(10))
-)
+    .enabled(if: canMount, "needs CAP_SYS_ADMIN and unshare(1)"), .timeLimit(.minutes(10)))
 struct AbsentDiskTests {
     private let temporary: TemporaryFolder
     private let mountPoint: URL
@@ -75,12 +72,9 @@ struct AbsentDiskTests {
     }
 
     @Test(arguments: ["HOME", "XDG_STATE_HOME"])
-    func `a missing HOME or XDG_STATE_HOME is unavailable, also for root, and nothing is saved elsewhere`(
-        variable: String
-    ) async throws {
+    func `a missing HOME or XDG_STATE_HOME is unavailable, and nothing is saved elsewhere`(name: String) async throws {
         let application = temporary.url.appendingPathComponent(temporary.url.lastPathComponent)
-        let process = try StorageDialogue(
-            application, home: home.path, [variable: "/mnt/gone", "STORE": "application"])
+        let process = try StorageDialogue(application, home: home.path, [name: "/mnt/gone", "STORE": "application"])
         try await process.expectUnavailable(
             ["load", "save", "overwrite", "end"],
             beginning: "could not find the folder /mnt/gone: No such file or directory; ",

@@ -5,11 +5,8 @@ import Testing
 
 @testable import Storage
 
-@Suite("Accounts in one folder")
-struct AccountNameTests {
-    @Test func `each account has tokens and a lease of its own, also one whose name is too long for a file`()
-        async throws
-    {
+@Suite("Accounts in one folder") struct AccountNameTests {
+    @Test func `each account has its own tokens and lease, also one whose name is too long for a file`() async throws {
         let temporary = TemporaryFolder()
         let folder = temporary.fresh()
         let long = String(repeating: "a", count: 196)

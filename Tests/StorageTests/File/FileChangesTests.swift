@@ -7,8 +7,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("`changes` of the file store")
-struct FileChangesTests: TemporaryStoreTests {
+@Suite("`changes` of the file store") struct FileChangesTests: TemporaryStoreTests {
     let place = TemporaryStore()
 
     @Test func `the first sign-in is reported even if the folder and its parent did not exist`() async throws {

@@ -8,8 +8,7 @@ import Testing
 @testable import Storage
 
 /// G30: a journal in files of this user alone. `JournalFaultTests` has what can be wrong with them.
-@Suite("The journal in files", .timeLimit(.minutes(10)))
-struct FileSessionJournalTests {
+@Suite("The journal in files", .timeLimit(.minutes(10))) struct FileSessionJournalTests {
     private let temporary = TemporaryFolder()
 
     private func journal(_ folder: URL, account: String = "ada", store: String = "store") -> FileSessionJournal {
@@ -49,9 +48,7 @@ struct FileSessionJournalTests {
         )
     }
 
-    @Test func `a read creates nothing, an entry is in private files that show no account, and an empty one in none`()
-        async throws
-    {
+    @Test func `a read creates nothing, an entry private files that show no account, an empty one none`() async throws {
         let folder = temporary.fresh()
         let journal = journal(folder, account: "ada-of-example")
         #expect(try await journal.read().isEmpty)
@@ -121,8 +118,7 @@ struct FileSessionJournalTests {
     // MARK: Where it is
 
     #if os(Linux)
-    @Test func `by default it is in the state folder, and beside tokens in files on another disk or in memory`() throws
-    {
+    @Test func `by default it is in the state folder, and beside tokens on another disk or in memory`() throws {
         let environment = ["HOME": "/home/ada", "XDG_STATE_HOME": "/state", "XDG_CONFIG_HOME": "/config"]
         let defaults = JournalLocation.standard("app", environment: environment).map(\.folder.path)
         #expect(defaults == ["/state/app/journal", "/config/app/journal", "/home/ada/.local/share/app/journal"])
@@ -148,9 +144,7 @@ struct FileSessionJournalTests {
     }
     #endif
 
-    @Test func `G30: a journal in the state folder is found while the tokens' disk is absent, and after that`()
-        async throws
-    {
+    @Test func `G30: a journal in the state folder is found while the tokens' disk is absent`() async throws {
         let (state, mountPoint) = (temporary.fresh(), temporary.fresh())
         for folder in [state, mountPoint] { try folder.makePrivateFolder() }
         let standard = JournalLocation(folder: state.appendingPathComponent("journal"), anchor: state)

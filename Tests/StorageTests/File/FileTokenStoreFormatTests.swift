@@ -4,8 +4,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("The format of the file", .timeLimit(.minutes(10)))
-struct FileTokenStoreFormatTests: TemporaryStoreTests {
+@Suite("The format of the file", .timeLimit(.minutes(10))) struct FileTokenStoreFormatTests: TemporaryStoreTests {
     let place = TemporaryStore()
 
     /// The file of `.numbered(3)`, to the byte. It must stay readable.
@@ -59,9 +58,7 @@ struct FileTokenStoreFormatTests: TemporaryStoreTests {
     ]
 
     @Test(arguments: withAudiences.indices)
-    func `G34, G36: tokens of other audiences are ignored, and an older program leaves bound ones alone`(_ index: Int)
-        async throws
-    {
+    func `G34, G36: other audiences' tokens are ignored; older programs leave bound ones`(_ index: Int) async throws {
         let text = #"{"checksum":"0000000000000000","bundle":"# + Self.withAudiences[index]
         try store.file.writePrivately(Data(text.utf8).withChecksum)
         let bundle = try #require(try await store.load())
@@ -90,9 +87,7 @@ struct FileTokenStoreFormatTests: TemporaryStoreTests {
         (5, #"{"format":"latchkey-tokens","version":5,"tokens":[]}"#),
         (6, #"{"checksum":"0000000000000000","format":"latchkey-tokens","tokens":[],"version":6}"#),
     ])
-    func `G36: a file of a later version is not changed, the error says what to do, and a delete removes it`(
-        version: Int, text: String
-    ) async throws {
+    func `G36: a file of a later version is only deleted, the error says how`(version: Int, text: String) async throws {
         let later = Data(text.utf8).withChecksum
         try store.file.writePrivately(later)
         for words in ["version \(version)", "update this program, or sign out to remove it"] {
@@ -181,8 +176,7 @@ struct FileTokenStoreFormatTests: TemporaryStoreTests {
 
     /// The larger file does not fit into memory: a result shows that it is not read.
     @Test(arguments: [100 << 20, 1 << 40])
-    func `a file of 100 MB or a terabyte is not read: it is corrupt, and a sign-in replaces it`(size: Int) async throws
-    {
+    func `a file of 100 MB or 1 TB is not read: it is corrupt, and a sign-in replaces it`(size: Int) async throws {
         try store.file.writePrivately(Data("x".utf8))
         #expect(truncate(store.file.path, size) == 0)
         #expect(await storeError { _ = try await store.load() }?.code == .corrupt)

@@ -108,15 +108,15 @@ struct FileTokenStoreSafetyTests: TemporaryStoreTests {
     }
 
     /// What a group may do, the modes of the folder and of the file, and modes of the folder that are refused.
-    private static let accesses: [(access: FolderAccess, folder: Int, file: String, wider: [Int])] = [
+    typealias Row = (access: FolderAccess, folder: Int, file: String, wider: [Int])
+
+    private static let accesses: [Row] = [
         (.owner, 0o700, "600", [0o755, 0o710, 0o777]), (.group, 0o2770, "660", [0o2771, 0o2777, 0o774]),
         (.readableByGroup, 0o2750, "640", [0o2770, 0o2755]),
     ]
 
     @Test(arguments: accesses)
-    func `a store creates what its owner or group may use, and a wider mode is refused with the command that fixes it`(
-        row: (access: FolderAccess, folder: Int, file: String, wider: [Int])
-    ) async throws {
+    func `a store creates what its owner or group may use, and an error fixes a wider mode`(row: Row) async throws {
         let store = FileTokenStore(folder: folder, access: row.access)
         try await store.save(.numbered(1))
         await (try await store.lease(waitingAtMost: .zero)).release()
@@ -138,9 +138,7 @@ struct FileTokenStoreSafetyTests: TemporaryStoreTests {
     @Test(
         .enabled(if: geteuid() == 0, "only root can chown"),
         arguments: accesses.dropFirst().map { ($0.access, $0.folder) })
-    func `the folder and files of another user are used if they belong to a group of this process`(
-        access: FolderAccess, mode: Int
-    ) async throws {
+    func `another user's files are used if they are of a group of ours`(access: FolderAccess, mode: Int) async throws {
         let store = FileTokenStore(folder: folder, access: access)
         try await store.save(.numbered(1))
         for path in [folder.path, store.file.path] { #expect(chown(path, 65_534, getegid()) == 0) }

@@ -54,9 +54,7 @@ struct FileTokenStoreWritingTests: TemporaryStoreTests {
         #expect((error.cause as? POSIXError)?.code == .ENOSPC)
     }
 
-    @Test func `a save whose task is cancelled is completed, because its tokens may be the only valid ones`()
-        async throws
-    {
+    @Test func `a save whose task is cancelled is completed: its tokens may be the only valid ones`() async throws {
         let save = Task {
             while !Task.isCancelled { await Task.yield() }
             try await store.save(.numbered(1))

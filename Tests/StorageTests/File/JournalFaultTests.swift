@@ -22,9 +22,7 @@ struct JournalFaultTests {
     }
 
     /// The journal, in a folder on the disk or in one that is preferred; as a new process has it.
-    private func journal(
-        _ account: String = "ada", writeLimit: Duration = TokenFile.writeLimit
-    ) -> FileSessionJournal {
+    private func journal(_ account: String = "ada", writeLimit: Duration = TokenFile.writeLimit) -> FileSessionJournal {
         let preferred = temporary.url.appendingPathComponent("preferred")
         let locations = [(preferred, temporary.url), (folder, disk)].map { JournalLocation(folder: $0, anchor: $1) }
         return FileSessionJournal(storeName: "store", account: account, known: known, writeLimit: writeLimit) {

@@ -5,9 +5,7 @@ import Testing
 
 @testable import Storage
 
-/// G36: builds with different versions over one journal.
-@Suite("Builds of different versions over one journal", .timeLimit(.minutes(10)))
-struct JournalVersionsTests {
+@Suite("Builds of different versions over one journal", .timeLimit(.minutes(10))) struct JournalVersionsTests {
     private let temporary = TemporaryFolder()
     private let journal: FileSessionJournal
     private let folder: URL
@@ -88,9 +86,7 @@ struct JournalVersionsTests {
     }
 }
 
-extension Date {
-    fileprivate static let end = Date(timeIntervalSinceReferenceDate: 790_000_000.5)
-}
+extension Date { fileprivate static let end = Date(timeIntervalSinceReferenceDate: 790_000_000.5) }
 
 extension SessionSighting {
     fileprivate static let one = SessionSighting(

@@ -5,8 +5,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("A folder on another disk is recognized after a restart", .timeLimit(.minutes(10)))
-struct KnownFoldersTests {
+@Suite("A folder on another disk is recognized after a restart", .timeLimit(.minutes(10))) struct KnownFoldersTests {
     private let temporary = TemporaryFolder()
     private let folder: URL
     private let state: URL
@@ -28,9 +27,7 @@ struct KnownFoldersTests {
         FileTokenStore(folder: folder, anchor: nil, known: known ?? self.known)
     }
 
-    @Test func `a folder on another device gets a private marker and note, and is unavailable without the marker`()
-        throws
-    {
+    @Test func `a folder on another device gets a marker and a note, and is unavailable without the marker`() throws {
         known.record(try otherDisk())
         for file in [note, folder.appendingPathComponent(KnownFolders.markerName)] {
             #expect(try file.permissions == "600")
@@ -102,9 +99,7 @@ struct KnownFoldersTests {
     }
 
     @Test(arguments: Damage.allCases)
-    func `a note that cannot be read makes the folder unavailable, whether it is there or not`(
-        damage: Damage
-    ) async throws {
+    func `a note that cannot be read makes the folder unavailable, be it there or not`(damage: Damage) async throws {
         known.record(try otherDisk())
         try damage.apply(to: note)
         for isMounted in [true, false] {

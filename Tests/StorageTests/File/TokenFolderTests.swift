@@ -59,16 +59,16 @@ struct TokenFolderTests: TemporaryStoreTests {
 
     /// What is stored in the folder that was used and in the one that takes its place, and whether that is a copy of
     /// it.
-    private static let replacements: [(used: StoredSession, found: StoredSession, isCopy: Bool)] = [
+    typealias Replacement = (used: StoredSession, found: StoredSession, isCopy: Bool)
+
+    private static let replacements: [Replacement] = [
         (.active(.numbered(1)), .active(.numbered(1)), true), (.active(.numbered(1)), .active(.numbered(2)), true),
         (.active(.numbered(2)), .active(.numbered(1)), false), (ended, .active(.numbered(2)), false),
         (.active(.numbered(2)), .active(.numbered(2, of: SessionID(rawValue: "another"))), false),
     ]
 
     @Test(arguments: replacements)
-    func `a copy of the folder is used if the session is as it was or went on, and no older or other one`(
-        row: (used: StoredSession, found: StoredSession, isCopy: Bool)
-    ) async throws {
+    func `a copy of the folder is used if its session is as it was or went on`(row: Replacement) async throws {
         let elsewhere = temporary.fresh()
         try await store.update { _ in row.used }
         try await FileTokenStore(folder: elsewhere).update { _ in row.found }
@@ -96,9 +96,7 @@ struct TokenFolderTests: TemporaryStoreTests {
     }
 
     @Test(arguments: ["tokens", "articles/tokens"])
-    func `without its parent, or the home folder, a folder is unavailable, because the disk may not be mounted`(
-        path: String
-    ) async throws {
+    func `without its parent or home a folder is unavailable: its disk may be absent`(path: String) async throws {
         let home = temporary.fresh()
         let store = FileTokenStore(folder: home.appendingPathComponent(path), anchor: home)
         await store.expectFailures(.unavailable)
@@ -150,9 +148,7 @@ struct TokenFolderTests: TemporaryStoreTests {
         #expect(!FileSafety.isPrivateGroup(status))
     }
 
-    @Test func `processes that sign in at once create one folder, lose no session, and read none or a session`()
-        async throws
-    {
+    @Test func `processes that sign in at once make one folder, lose no session, and read none or one`() async throws {
         for _ in 1...30 {
             let (home, folder) = (temporary.url, temporary.fresh().appendingPathComponent("one/tokens"))
             // A single fsync of another writer may take the 5 s after which ext4 commits its journal.
@@ -202,8 +198,7 @@ struct TokenFolderTests: TemporaryStoreTests {
     }
 }
 
-@Suite("The default folder of an application", .timeLimit(.minutes(10)))
-struct TokenFolderLocationTests {
+@Suite("The default folder of an application", .timeLimit(.minutes(10))) struct TokenFolderLocationTests {
     @Test(
         arguments: [
             ([:], "/ada/.local/state", "/ada"), (["XDG_STATE_HOME": "/state"], "/state", "/state"),
@@ -215,10 +210,8 @@ struct TokenFolderLocationTests {
             (["XDG_DATA_HOME": "/data"], "/ada/.local/state", "/ada"),
             (["HOME": ""], NSHomeDirectory() + "/.local/state", NSHomeDirectory()),
         ] as [([String: String], String, String)])
-    func `XDG_STATE_HOME is used if it is an absolute path, otherwise HOME`(
-        environment: [String: String], folder: String, anchor: String
-    ) {
-        let state = TokenFolderLocation.state(environment: ["HOME": "/ada"].merging(environment) { $1 })
+    func `an absolute XDG_STATE_HOME is used, else HOME`(variables: [String: String], folder: String, anchor: String) {
+        let state = TokenFolderLocation.state(environment: ["HOME": "/ada"].merging(variables) { $1 })
         #expect(state.folder.path == folder && state.anchor.path == anchor)
     }
 

@@ -53,9 +53,7 @@ import Testing
     }
 
     @Test(arguments: [SignOutReason.byUser, .expired(), .application("disabled")])
-    func `G29, G35: the followers' file gets the access token after each save, at the end the reason, no refresh token`(
-        reason: SignOutReason
-    ) async throws {
+    func `G29, G35: followers get access tokens and the end, no refresh token`(reason: SignOutReason) async throws {
         let place = FileTokenStore(folder: temporary.fresh())
         let folder = place.file.deletingLastPathComponent()
         let store = FollowedTokenStore(owner, publishing: place, clock: clock)
@@ -124,9 +122,7 @@ import Testing
         try await until { await place.read() == ended }
     }
 
-    @Test func `G29: a publication that fails delays and fails no save, and is made again, that of an ending too`()
-        async throws
-    {
+    @Test func `G29: a failed publication delays and fails no save, and is made again, an ending's too`() async throws {
         let place = FaultyTokenStore(RecordingTokenStore())
         let failures = Recorder<TokenStoreError>()
         let store = FollowedTokenStore(owner, publishing: place, clock: clock) { failures.record($0) }
@@ -147,9 +143,7 @@ import Testing
         }
     }
 
-    @Test func `A place with a refresh token is never written: the owner's own store as its place keeps the session`()
-        async throws
-    {
+    @Test func `A place with a refresh token is never written, such as the owner's own store`() async throws {
         let folder = temporary.fresh()
         let failures = Recorder<TokenStoreError>()
         let store = FollowedTokenStore(
@@ -234,9 +228,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `G29: a process that is stopped between its read and its write brings back no user`(isBobIn: Bool)
-        async throws
-    {
+    func `G29: a process stopped between its read and its write brings back no user`(isBobIn: Bool) async throws {
         let (place, slow) = (RecordingTokenStore(clock: clock), FaultyTokenStore(owner))
         let (first, ended, next) = (bundle(), tombstone(), bundle(of: "bob"))
         await owner.update { _ in .active(first) }
@@ -248,18 +240,14 @@ import Testing
         let other = FollowedTokenStore(owner, publishing: place, clock: clock)
         #expect(await other.publishAgain())
         #expect(place.content == ended)
-        if isBobIn {
-            try await publish(next, by: other)
-        }
+        if isBobIn { try await publish(next, by: other) }
         gate.open()
         #expect(await stopped.settle())
         #expect(place.content == (isBobIn ? .active(next.withoutRefreshToken) : ended))
         #expect(!place.events.contains(.save(first.withoutRefreshToken)))
     }
 
-    @Test func `G29: an old file that is put back is replaced by what the store says, at the start and while it runs`()
-        async throws
-    {
+    @Test func `G29: an old file that is put back is replaced, at the start and while it runs`() async throws {
         let place = FileTokenStore(folder: temporary.fresh())
         let copy = temporary.fresh()
         let ended = tombstone()
@@ -279,9 +267,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `G29: an ending that the store cannot take is published, and its session does not come back`(isRead: Bool)
-        async throws
-    {
+    func `G29: an ending that no store takes is published, and its session stays ended`(isRead: Bool) async throws {
         let base = FaultyTokenStore(RecordingTokenStore())
         let place = MemoryTokenStore()
         let store = FollowedTokenStore(base, publishing: place, clock: clock)

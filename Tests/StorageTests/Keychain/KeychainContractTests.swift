@@ -9,18 +9,15 @@ import Testing
 struct KeychainContractTests {
     @Test func `the Keychain store is a token store`() async throws {
         try await TokenStoreContract.check(
-            reopen: { KeychainTokenStore.over($0.item.items) },
-            unavailable: { $0.beforeFirstUnlock },
-            makeEmptyStore: { KeychainTokenStore.over(ModelKeychain()) }
-        )
+            reopen: { KeychainTokenStore.over($0.item.items) }, unavailable: { $0.beforeFirstUnlock },
+            makeEmptyStore: { KeychainTokenStore.over(ModelKeychain()) })
     }
 
     @Test func `the store is a token store in the older Keychain of a Mac`() async throws {
         let location = KeychainLocation(service: "articles", keychain: .fileBased)
         try await TokenStoreContract.check(
             reopen: { KeychainTokenStore.over($0.item.items, at: location) },
-            makeEmptyStore: { KeychainTokenStore.over(ModelKeychain.ofAnOlderMac, at: location) }
-        )
+            makeEmptyStore: { KeychainTokenStore.over(ModelKeychain.ofAnOlderMac, at: location) })
     }
 
     @Test func `the store is a token store in an access group, with predecessors and a marker`() async throws {
@@ -43,8 +40,7 @@ struct KeychainContractTests {
             KeychainTokenStore.over(store.store.item.items).sharedOnModel(lockFile: store.lockFile)
         }
         try await TokenStoreContract.check(
-            reopen: reopened,
-            unavailable: { $0.store.beforeFirstUnlock.sharedOnModel(lockFile: $0.lockFile) },
+            reopen: reopened, unavailable: { $0.store.beforeFirstUnlock.sharedOnModel(lockFile: $0.lockFile) },
             makeEmptyStore: empty)
         try await SharedTokenStoreContract.check(
             reopen: reopened,

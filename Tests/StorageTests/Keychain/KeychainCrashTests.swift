@@ -6,8 +6,7 @@ import Testing
 
 /// The program dies after the first call of the Keychain, after the second, and so on until it completes. Each time it
 /// is restarted with the remaining items.
-@Suite("G12: a crash at any call loses nothing", .timeLimit(.minutes(10)))
-struct KeychainCrashTests {
+@Suite("G12: a crash at any call loses nothing", .timeLimit(.minutes(10))) struct KeychainCrashTests {
     /// The location of the session at the start.
     enum Layout: CaseIterable {
         case olderService
@@ -70,14 +69,12 @@ struct KeychainCrashTests {
 
     /// A later session, which was saved meanwhile, or none.
     @Test(arguments: Layout.allCases, [nil, TokenBundle.numbered(5, of: SessionID(rawValue: "session-2"))])
-    func `an interrupted sign-out leaves the whole session or none, and no older one`(
-        layout: Layout, current: TokenBundle?
-    ) async throws {
+    func `an interrupted sign-out leaves all of the session or none`(layout: Layout, later: TokenBundle?) async throws {
         let lives = try await ModelKeychain.forEveryDeath(over: layout.model) { model, dying in
-            if let current, layout == .olderFormat {
-                try await layout.store(model).save(current)
-            } else if let current {
-                try model.insert(current.stored, at: layout.location)
+            if let later, layout == .olderFormat {
+                try await layout.store(model).save(later)
+            } else if let later {
+                try model.insert(later.stored, at: layout.location)
             }
             let isDone: Void? = try? await layout.store(dying).delete()
             let bundle = try await layout.store(model).load()
@@ -86,7 +83,7 @@ struct KeychainCrashTests {
             let isWhole =
                 bundle.refreshToken == "refresh-1"
                 && (bundle.accessToken == "access-1" || bundle.isExpired(at: .distantPast))
-            #expect(current.map { bundle == $0 } ?? isWhole)
+            #expect(later.map { bundle == $0 } ?? isWhole)
         }
         #expect(lives > 1)
     }

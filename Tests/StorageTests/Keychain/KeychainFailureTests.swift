@@ -3,8 +3,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("G14: a read of the Keychain store returns a bundle, none or unavailable")
-struct KeychainFailureTests {
+@Suite("G14: a read of the Keychain store returns a bundle, none or unavailable") struct KeychainFailureTests {
     private let model = ModelKeychain()
 
     private static let refusals: [KeychainStatus] = [
@@ -79,8 +78,7 @@ struct KeychainFailureTests {
     }
 }
 
-@Suite("A status of the Keychain has its documented name and number")
-struct KeychainStatusTests {
+@Suite("A status of the Keychain has its documented name and number") struct KeychainStatusTests {
     @Test(
         arguments: [
             (.success, "errSecSuccess (0)"), (.ioFailed, "errSecIO (-36)"), (.invalidParameter, "errSecParam (-50)"),

@@ -13,11 +13,9 @@ extension KeychainLocation {
 
 extension KeychainTokenStore {
     static func over(
-        _ items: any KeychainItems,
-        at location: KeychainLocation = .own,
+        _ items: any KeychainItems, at location: KeychainLocation = .own,
         accessibility: KeychainAccessibility = .afterFirstUnlockThisDeviceOnly,
-        predecessors: [KeychainPredecessor] = [],
-        marker: InstallMarker? = nil,
+        predecessors: [KeychainPredecessor] = [], marker: InstallMarker? = nil,
         isProtectedDataAvailable: @escaping @Sendable () async -> Bool = { true }
     ) -> KeychainTokenStore {
         let item = TokenItem(
@@ -49,9 +47,7 @@ extension ModelKeychain {
 
 extension TokenBundle {
     /// The bundle as a store encodes it.
-    var stored: Data {
-        get throws { try TokenEnvelope.encode(.active(self)) }
-    }
+    var stored: Data { get throws { try TokenEnvelope.encode(.active(self)) } }
 }
 
 extension Data {
@@ -61,13 +57,10 @@ extension Data {
     static let garbage = Data("not a bundle".utf8)
 }
 
-/// A flag of a test.
 final class Flag: Sendable {
     private let value: Locked<Bool>
 
-    init(_ value: Bool) {
-        self.value = Locked(value)
-    }
+    init(_ value: Bool) { self.value = Locked(value) }
 
     var isSet: Bool {
         get { value.withLock { $0 } }

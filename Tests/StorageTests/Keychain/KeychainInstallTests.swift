@@ -23,8 +23,7 @@ struct KeychainInstallTests {
     }
 
     private func store(
-        _ marker: InstallMarker? = nil,
-        isProtectedDataAvailable: @escaping @Sendable () async -> Bool = { true }
+        _ marker: InstallMarker? = nil, isProtectedDataAvailable: @escaping @Sendable () async -> Bool = { true }
     ) -> KeychainTokenStore {
         .over(
             model, predecessors: [.bundle(at: .older), .twoTokens], marker: marker ?? self.marker,

@@ -4,8 +4,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("The tokens move from their earlier locations", .timeLimit(.minutes(10)))
-struct KeychainMigrationTests {
+@Suite("The tokens move from their earlier locations", .timeLimit(.minutes(10))) struct KeychainMigrationTests {
     private let model = ModelKeychain()
 
     /// A store whose tokens were in an item of an older service, or in two items.
@@ -38,9 +37,7 @@ struct KeychainMigrationTests {
         arguments: [
             ("access-0", "refresh-0"), ("access-0", nil), (nil, "refresh-0"), ("", "refresh-0"), ("", ""),
         ] as [(String?, String?)])
-    func `two tokens, or one of them, become a session that stays the same`(
-        access: String?, refresh: String?
-    ) async throws {
+    func `two tokens, or one, become a session that stays the same`(access: String?, refresh: String?) async throws {
         model.insertTokens(access, refresh)
         let bundle = try await store().load()
         guard access != "" || refresh != "" else { return #expect(bundle == nil) }
@@ -126,9 +123,7 @@ struct KeychainMigrationTests {
     }
 
     @Test(arguments: [true, false])
-    func `a bundle moves from the older Keychain of a Mac; other devices have one Keychain, and nothing moves`(
-        isMac: Bool
-    ) async throws {
+    func `a bundle moves from the older Keychain of a Mac; on other devices nothing moves`(isMac: Bool) async throws {
         let model = ModelKeychain(hasFileBasedKeychain: isMac)
         let old = KeychainLocation(service: "org.example.articles", account: "anna", keychain: .fileBased)
         try model.insert(TokenBundle.numbered(1).stored, at: isMac ? old : .own)

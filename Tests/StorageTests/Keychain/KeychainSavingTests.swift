@@ -4,8 +4,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("A save updates or adds, and never deletes", .timeLimit(.minutes(10)))
-struct KeychainSavingTests {
+@Suite("A save updates or adds, and never deletes", .timeLimit(.minutes(10))) struct KeychainSavingTests {
     private let model = ModelKeychain()
     private let store: KeychainTokenStore
 
@@ -18,9 +17,7 @@ struct KeychainSavingTests {
     ]
 
     @Test(arguments: saves)
-    func `a save is one update, and an addition where that finds none, unless another process adds an item meanwhile`(
-        addition: KeychainCall?, calls: [KeychainCall]
-    ) async throws {
+    func `a save updates, or adds where that finds none`(addition: KeychainCall?, calls: [KeychainCall]) async throws {
         let other = try TokenBundle.numbered(1).stored
         if let addition { model.before(addition) { [model] in model.insert(other, at: .own) } }
         try await store.save(.numbered(2))
@@ -74,9 +71,7 @@ struct KeychainSavingTests {
         #expect(model.asked.allSatisfy { $0.location.accessGroup == "shared.group" })
     }
 
-    @Test func `a bundle is not saved over a later one or the end of its session, but another session is`()
-        async throws
-    {
+    @Test func `a bundle is not saved over a later one or the end of its session; another session is`() async throws {
         let tombstone = SessionTombstone(session: SessionID(rawValue: "session-1"), reason: .byUser, date: Date())
         for stored in [.active(.numbered(2)), .tombstone(tombstone)] as [StoredSession] {
             let (model, data) = (ModelKeychain(), try TokenEnvelope.encode(stored))

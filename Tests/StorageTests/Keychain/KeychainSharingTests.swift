@@ -13,22 +13,18 @@ struct KeychainSharingTests {
     private let model = ModelKeychain()
     private let folder = TemporaryFolder()
     private let tombstone = SessionTombstone(
-        session: SessionID(rawValue: "session-1"),
-        reason: .expired(SessionEnding(status: 400, code: "invalid_grant")),
-        date: Date(timeIntervalSince1970: 1_800_000_000)
-    )
+        session: SessionID(rawValue: "session-1"), reason: .expired(SessionEnding(status: 400, code: "invalid_grant")),
+        date: Date(timeIntervalSince1970: 1_800_000_000))
 
     private var lockFile: URL { folder.url.appendingPathComponent("anna.lease") }
 
     private func process(
-        over items: ModelKeychain? = nil,
-        _ predecessors: [KeychainPredecessor] = [],
+        over items: ModelKeychain? = nil, _ predecessors: [KeychainPredecessor] = [],
         isProtectedDataAvailable: @escaping @Sendable () async -> Bool = { true }
     ) -> SharedKeychainTokenStore {
-        KeychainTokenStore.over(
-            items ?? model, predecessors: predecessors, isProtectedDataAvailable: isProtectedDataAvailable
-        )
-        .sharedOnModel(lockFile: lockFile)
+        let store = KeychainTokenStore.over(
+            items ?? model, predecessors: predecessors, isProtectedDataAvailable: isProtectedDataAvailable)
+        return store.sharedOnModel(lockFile: lockFile)
     }
 
     /// The store of a process that waits for the write lock no longer than a limit.
@@ -60,9 +56,7 @@ struct KeychainSharingTests {
         #expect(bundles.count == 1 && bundles.first??.refreshToken == "refresh-0")
     }
 
-    @Test func `while another process writes, a write is busy after a limit, and a read never returns none`()
-        async throws
-    {
+    @Test func `while another process writes, a write is busy after a limit, and no read returns none`() async throws {
         let (impatient, patient) = (process(waitingToWrite: .zero), process(waitingToWrite: .seconds(600)))
         let writing = try KeychainLockFile(lockFile).lockForWriting()
         await impatient.expectFailures(.busy)
@@ -76,9 +70,7 @@ struct KeychainSharingTests {
         try await impatient.expectRoundTrip(of: .numbered(2))
     }
 
-    @Test func `the folder of the lock files need not be private, is created if it is missing, and they stay empty`()
-        async throws
-    {
+    @Test func `the folder of the lock files need not be private or exist, and they stay empty`() async throws {
         try folder.url.setPermissions(0o755)
         try await process().save(.numbered(1))
         let deep = folder.fresh()

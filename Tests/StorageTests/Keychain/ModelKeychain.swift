@@ -3,10 +3,7 @@ import Foundation
 
 @testable import Storage
 
-/// The four calls.
-enum KeychainCall: Sendable, CaseIterable {
-    case copyMatching, add, update, delete
-}
+enum KeychainCall: Sendable, CaseIterable { case copyMatching, add, update, delete }
 
 /// A Keychain in memory that behaves as documented. Tests over it show that the store is correct if the Keychain does.
 ///

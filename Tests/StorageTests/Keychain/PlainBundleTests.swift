@@ -40,8 +40,7 @@ import Testing
         #expect(partial?.accessToken == "access-0" && partial?.refreshToken == nil && partial?.expiresAt == nil)
     }
 
-    @Test func `DI12: without its predecessor such an item is corrupt, and the error names what reads it`() async throws
-    {
+    @Test func `DI12: without its predecessor such an item is corrupt; the error names what reads it`() async throws {
         for (data, isHinted) in [(try JSONEncoder().encode(PlainBundle()), true), (Data("{}".utf8), false)] {
             let model = ModelKeychain()
             model.insert(data, at: .own)
@@ -53,8 +52,7 @@ import Testing
     }
 
     @Test(arguments: [#"{"refreshToken":"refresh-0"}"#, "[]", "not a bundle", ""], [KeychainLocation.own, .older])
-    func `anything else is corrupt, and stays until a sign-in`(_ text: String, location: KeychainLocation) async throws
-    {
+    func `anything else is corrupt and stays until a sign-in`(_ text: String, location: KeychainLocation) async throws {
         model.insert(Data(text.utf8), at: location)
         let store = store(at: location)
         let error = await #expect(throws: TokenStoreError.self) { _ = try await store.load() }

@@ -3,8 +3,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite("A file shows whether protected data is available")
-struct ProtectedDataProbeTests {
+@Suite("A file shows whether protected data is available") struct ProtectedDataProbeTests {
     private let folder = TemporaryFolder()
     private var file: URL { folder.url.appendingPathComponent("unlocked") }
 

@@ -91,14 +91,12 @@ struct StoredSigningKeysTests: TemporaryStoreTests {
 }
 
 extension StoredSigningKeys {
-    /// A new key, which is kept.
     fileprivate func keptKey() async throws -> any SigningKey {
         let key = try await makeKey()
         try await keep(key)
         return key
     }
 
-    /// The text of a new key.
     fileprivate func keptText() async throws -> String { try #require(try await keptKey() as? ES256Key).storedText }
 }
 #endif

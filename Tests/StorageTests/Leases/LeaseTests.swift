@@ -7,8 +7,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("Leases", .timeLimit(.minutes(10)))
-struct LeaseTests: TemporaryStoreTests {
+@Suite("Leases", .timeLimit(.minutes(10))) struct LeaseTests: TemporaryStoreTests {
     private let clock = ManualTimeSource()
     let place = TemporaryStore()
 
@@ -148,9 +147,7 @@ struct LeaseTests: TemporaryStoreTests {
     }
 
     @Test(arguments: Change.allCases)
-    func `an update writes nothing, and says so, when its lock or folder was taken away meanwhile`(
-        change: Change
-    ) async throws {
+    func `an update writes nothing, and says so, when its lock or folder was taken away`(change: Change) async throws {
         try await store.save(.numbered(1))
         let error = await storeError {
             try await store.update { _ in

@@ -16,9 +16,7 @@ struct LeaseWaitingTests: TemporaryStoreTests {
 
     let place = TemporaryStore()
 
-    init() throws {
-        try folder.makePrivateFolder()
-    }
+    init() throws { try folder.makePrivateFolder() }
 
     private func attempt(_ request: LeaseRequest) throws -> FolderLock? {
         try request.attempt(in: .existing(folder), Self.lease)

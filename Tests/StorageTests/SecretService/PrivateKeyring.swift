@@ -1,5 +1,4 @@
 #if os(Linux)
-import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 import Testing
@@ -93,7 +92,6 @@ final class PrivateKeyring: Sendable {
         return reply.contains("/collection/login")
     }
 
-    /// Sends the keyring a signal.
     func signal(_ signal: Int32) { running.withLock { $0 }?.kill(signal) }
 
     /// Stops the keyring, and returns when it has stopped.
@@ -106,7 +104,6 @@ final class PrivateKeyring: Sendable {
         _ = await keyring?.end()
     }
 
-    /// Starts a process that uses this keyring.
     func dialogue(_ changes: [String: String] = [:]) throws -> StorageDialogue {
         let environment = environment.merging(changes) { $1 }
         return StorageDialogue(try SpawnedProcess(peer: "dialogue", locks, environment: environment))

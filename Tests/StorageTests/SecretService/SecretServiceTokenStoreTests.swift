@@ -1,5 +1,4 @@
 #if os(Linux)
-import AuthInterface
 import Foundation
 import Testing
 import TestSupport
@@ -7,12 +6,10 @@ import TestSupport
 @Suite(
     "The keyring store over a real keyring on a private bus",
     .enabled(if: PrivateKeyring.isInstalled, "dbus-daemon and gnome-keyring-daemon are not installed"),
-    .timeLimit(.minutes(10))
-)
+    .timeLimit(.minutes(10)))
 struct SecretServiceTokenStoreTests {
     private let keyring: PrivateKeyring
 
-    /// A process that uses the keyring.
     private let process: StorageDialogue
 
     init() async throws {
@@ -29,8 +26,7 @@ struct SecretServiceTokenStoreTests {
         try await process.expect(["save": "0", "load-cut": "unavailable"])
     }
 
-    @Test func `G36: an item of a later version is changed by delete only, and the error says what to do`() async throws
-    {
+    @Test func `G36: an item of a later version is changed by delete only; the error says what to do`() async throws {
         #expect(try await process.send("store-later") == "done")
         for command in ["load", "save", "overwrite", "end"] {
             let response = try await process.send(command) ?? "the process has ended"
@@ -58,9 +54,7 @@ struct SecretServiceTokenStoreTests {
         #expect(try await keyring.dialogue().send("load") == "0")
     }
 
-    @Test func `G14: without a service, a bus or the library the store is unavailable, and the error says which`()
-        async throws
-    {
+    @Test func `G14: without service, bus or library the store is unavailable, and the error names it`() async throws {
         let keyring = try await PrivateKeyring()
         let nowhere = ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere/bus"]
         let broken = keyring.locks.appendingPathComponent("libsecret-1.so.0")
@@ -74,9 +68,7 @@ struct SecretServiceTokenStoreTests {
         }
     }
 
-    @Test func `a keyring that is killed between calls is unavailable until it restarts, and each process reads it`()
-        async throws
-    {
+    @Test func `a keyring killed between calls is unavailable until it restarts, for each process`() async throws {
         #expect(try await process.send("save") == "0")
         #expect(try await keyring.dialogue().send("load") == "0")
         await keyring.kill()

@@ -6,17 +6,14 @@ import Testing
 
 @testable import Storage
 
-@Suite("Calls of a service that may hang", .timeLimit(.minutes(10)))
-struct TimedCallQueueTests {
+@Suite("Calls of a service that may hang", .timeLimit(.minutes(10))) struct TimedCallQueueTests {
     private let clock = ManualTimeSource()
     private let limit = Duration.seconds(20)
     private let queue: TimedCallQueue
     private let starts = Gate()
     private let recovery = DispatchSemaphore(value: 0)
 
-    init() {
-        queue = TimedCallQueue(label: "test", clock: clock)
-    }
+    init() { queue = TimedCallQueue(label: "test", clock: clock) }
 
     /// A call that has started, and blocks its thread until the recovery.
     private func hangingCall() async throws -> Task<Int, any Error> {
@@ -45,8 +42,7 @@ struct TimedCallQueueTests {
         #expect(!wasMade.isSet)
     }
 
-    @Test func `while an overdue call has not ended, new calls fail at once; after its end they are made`() async throws
-    {
+    @Test func `while an overdue call has not ended, new calls fail at once; after it they are made`() async throws {
         let first = try await hangingCall()
         try await clock.advance(toTimerIn: limit)
         #expect(await storeError { _ = try await first.value }?.code == .unavailable)
@@ -58,9 +54,7 @@ struct TimedCallQueueTests {
         try await afterEarlierCalls()
     }
 
-    @Test func `a call whose task is cancelled returns its result, and the queue of another account does not wait`()
-        async throws
-    {
+    @Test func `a cancelled call returns its result, and the queue of another account does not wait`() async throws {
         let call = try await hangingCall()
         call.cancel()
         let other = TimedCallQueue(label: "test", clock: clock)

@@ -10,10 +10,8 @@ extension StubResponse {
     /// A response with a date and a body of JSON.
     package static func text(_ body: String, status: Int = 200) -> StubResponse {
         .status(
-            status,
-            headers: ["Content-Type": "application/json", "Date": "Sun, 06 Nov 1994 08:49:37 GMT"],
-            body: Data(body.utf8)
-        )
+            status, headers: ["Content-Type": "application/json", "Date": "Sun, 06 Nov 1994 08:49:37 GMT"],
+            body: Data(body.utf8))
     }
 
     /// A response with a body, with or without a media type.
@@ -45,7 +43,6 @@ extension SentRequest {
         body.flatMap { try? JSONDecoder().decode([String: String].self, from: $0) } ?? [:]
     }
 
-    /// The body as text.
     package var text: String { body.map { String(decoding: $0, as: UTF8.self) } ?? "" }
 }
 

@@ -1,5 +1,4 @@
 import ContractTesting
-import NetworkCore
 import NetworkTesting
 import NetworkURLSession
 
@@ -7,9 +6,7 @@ import NetworkURLSession
 ///
 /// It writes `kept`, or `broken` and what was observed. It writes nothing when the rule ends the process.
 enum ContractPeer {
-    /// - Parameters:
-    ///   - rule: The name of the rule.
-    ///   - timeLimit: The longest time for the rule. A rule that takes longer is broken.
+    /// A rule that takes longer than the limit is broken.
     static func run(rule: String, timeLimit: Duration) async {
         do {
             try await TransportContract.check(only: [rule], timeLimit: timeLimit) { URLSessionTransport() }

@@ -85,15 +85,10 @@ final class FleetRefreshHandler: TokenRefreshHandler {
         }
     }
 
-    /// Waits for `go`.
-    func start() async {
-        await hasStarted.value()
-    }
+    func start() async { await hasStarted.value() }
 
     /// Waits for the input to end, and the process with it.
-    func end() async {
-        await hasEnded.value()
-    }
+    func end() async { await hasEnded.value() }
 
     /// The test's server repeats its result for the same key.
     var replayTolerance: ReplayTolerance { .sameKey }

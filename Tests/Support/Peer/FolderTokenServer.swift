@@ -43,7 +43,5 @@ struct FolderTokenServer {
         return bundle.generation + 1
     }
 
-    private func make(_ name: String) -> Bool {
-        mkdir(folder.appendingPathComponent(name).path, 0o700) == 0
-    }
+    private func make(_ name: String) -> Bool { mkdir(folder.appendingPathComponent(name).path, 0o700) == 0 }
 }

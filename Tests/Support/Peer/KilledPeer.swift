@@ -11,19 +11,13 @@ import PostgreSQLStorage
 
 /// A process that begins or ends a session over the one of `ada1`, and is killed at one point of it.
 struct KilledPeer: Codable, Sendable {
-    enum Act: String, Codable, CaseIterable {
-        case signIn, signOut, rejection, stepUp
-    }
+    enum Act: String, Codable, CaseIterable { case signIn, signOut, rejection, stepUp }
 
     /// Once the journal has the note, once the store is written too, and once the note is removed.
-    enum Point: String, Codable, CaseIterable {
-        case noted, stored, settled
-    }
+    enum Point: String, Codable, CaseIterable { case noted, stored, settled }
 
     /// What the store does from the act on. An `emptied` one loses its content after the kill.
-    enum Fault: String, Codable, CaseIterable {
-        case none, unreadable, unwritable, emptied
-    }
+    enum Fault: String, Codable, CaseIterable { case none, unreadable, unwritable, emptied }
 
     let place: KilledPlace
     let act: Act
@@ -73,7 +67,6 @@ struct KilledPlace: Codable, Sendable {
         return FileTokenStore(folder: folder.appendingPathComponent("tokens"))
     }
 
-    /// The journal of a host.
     func journal(of host: String) -> FileSessionJournal {
         FileSessionJournal(folder: folder.appendingPathComponent("journal-\(host)"), storeName: "the store")
     }
@@ -111,9 +104,7 @@ private final class KillTrigger: Sendable {
     private let fault: KilledPeer.Fault
     private let state = Locked((isArmed: false, hasWritten: false))
 
-    init(point: KilledPeer.Point, fault: KilledPeer.Fault) {
-        (self.point, self.fault) = (point, fault)
-    }
+    init(point: KilledPeer.Point, fault: KilledPeer.Fault) { (self.point, self.fault) = (point, fault) }
 
     func arm() { state.withLock { $0.isArmed = true } }
 

@@ -10,10 +10,9 @@ import Foundation
 /// | `stalled` | URL OTHERURL | what runs while a response stalls URLSession, see ``StalledPeer`` |
 /// | `fleet` | CONNECTION ACCOUNT GENERATION | an engine over a session in PostgreSQL, see `FleetPeer` |
 /// | `killed` | a `KilledPeer` as JSON | begins or ends a session and is killed |
-/// | `accounts` | CONNECTION PREFIX ACCOUNTS yes\|no | many sessions in PostgreSQL, see `AccountsPeer` |
 ///
-/// It reads commands from its standard input and writes results to its standard output, one on each line. `fleet` and
-/// `accounts` need the trait `PostgreSQL`, and `asyncHTTPClient` the trait `AsyncHTTPClient`.
+/// It reads commands from its standard input and writes results to its standard output, one on each line. `fleet` needs
+/// the trait `PostgreSQL`, and `asyncHTTPClient` the trait `AsyncHTTPClient`.
 @main
 struct PeerProgram {
     static func main() async {
@@ -28,7 +27,6 @@ struct PeerProgram {
         case "stalled" where arguments.count == 2: await StalledPeer(arguments)?.run() ?? fail()
         #if PostgreSQL
         case "fleet": await FleetPeer(arguments)?.run() ?? fail()
-        case "accounts": await AccountsPeer(arguments)?.run() ?? fail()
         #endif
         default: fail()
         }
@@ -42,9 +40,7 @@ struct PeerProgram {
 }
 
 /// An error that a process writes.
-struct PeerError: Error, CustomStringConvertible {
-    let description: String
-}
+struct PeerError: Error, CustomStringConvertible { let description: String }
 
 /// Lines from and to the test that started this process.
 enum StandardIO {

@@ -1,4 +1,3 @@
-import ConcurrencyPrimitives
 import Foundation
 import NetworkCore
 import NetworkURLSession
@@ -30,8 +29,7 @@ struct StalledPeer: Sendable {
     func run() async {
         let transport = URLSessionTransport()
         let stalled = Task {
-            var request = HTTPTransportRequest(
-                head: HTTPRequestHead(url: stalling), idleTimeout: .seconds(600))
+            var request = HTTPTransportRequest(head: HTTPRequestHead(url: stalling), idleTimeout: .seconds(600))
             (request.timeToHead, request.timeToEnd) = (Self.timeLimit, Self.timeLimit)
             do {
                 let response = try await transport.perform(request)

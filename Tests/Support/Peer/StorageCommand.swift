@@ -1,39 +1,26 @@
 import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
-import Storage
 
 /// What a ``StoragePeer`` does.
+///
+/// | command | what it does |
+/// |---|---|
+/// | `save` | saves one generation after another, and writes the number of each when it is saved |
+/// | `save-once` | saves the next one; NUMBER is the size limit of files in bytes, which stands for a full disk |
+/// | `save-unprivileged` | saves the next one as a user without rights, if it can become one |
+/// | `hold` | takes the lease, starts a child that outlives this process, writes its number, and keeps the lease |
+/// | `hold-write` | starts an update that ends with the standard input, and writes `holding` |
+/// | `contend` | takes the lease NUMBER times for 20 ms, records each in a file, and writes its longest wait |
+/// | `wait` | waits for the lease, and writes when the wait starts and when it ends |
+/// | `streams` | opens NUMBER streams of changes and drops them; writes what is open before, meanwhile and after |
+/// | `rotate` | refreshes NUMBER times under a lease, with a server that accepts a refresh token once |
+/// | `dialogue` | runs the commands of its standard input, see ``StorageDialogue`` |
 enum StorageCommand: String {
-    /// Saves one generation after another, and writes the number of each when it is saved.
-    case save
-
-    /// Saves the next generation. NUMBER is the size limit of files in bytes, which stands for a full disk.
+    case save, hold, contend, wait, streams, rotate, dialogue
     case saveOnce = "save-once"
-
-    /// Saves the next generation as a user without rights, if it can become one.
     case saveUnprivileged = "save-unprivileged"
-
-    /// Takes the lease, starts a child that outlives this process, writes its number, and keeps the lease.
-    case hold
-
-    /// Starts an update that ends with the standard input, and writes `holding`.
     case holdWrite = "hold-write"
-
-    /// Takes the lease NUMBER times, for 20 ms each, records each time in a file, and writes its longest wait.
-    case contend
-
-    /// Waits for the lease, and writes when the wait starts and when it ends.
-    case wait
-
-    /// Opens NUMBER streams of changes and drops them, and writes what is open before, meanwhile and after.
-    case streams
-
-    /// Refreshes NUMBER times, each time under a lease, with a server that accepts a refresh token once.
-    case rotate
-
-    /// Runs the commands of its standard input, see ``StorageDialogue``.
-    case dialogue
 
     func run(on makeStore: @escaping () -> any SharedTokenStore, _ folder: URL, _ number: Int) async throws {
         let store = makeStore()

@@ -73,7 +73,8 @@ struct StorageDialogue {
             try await checkContract()
             return "kept"
         case "load-six": return await loadSixAccounts()
-        case "load-cut": return await loadCutName()
+        // Begins with the name of another account, and a zero byte.
+        case "load-cut": return await Self.loadCode(of: "default\0b", locks: folder)
         case "busy-accounts": return try await useManyAccounts()
         case "store-later": try Self.spoil(with: Self.later)
         case "has-later": return "\(try Self.contents("default") == Self.later)"
@@ -96,20 +97,17 @@ struct StorageDialogue {
         }
         try await TokenStoreContract.check(reopen: reopen, makeEmptyStore: fresh)
         try await SharedTokenStoreContract.check(
-            reopen: reopen,
-            corrupt: { try Self.spoil($0.account) },
-            contents: { try Self.contents($0.account) },
-            makeEmptyStore: fresh
-        )
+            reopen: reopen, corrupt: { try Self.spoil($0.account) }, contents: { try Self.contents($0.account) },
+            makeEmptyStore: fresh)
     }
 
-    /// Loads the tokens of an account whose name begins with that of another one, and a zero byte.
+    /// Loads the tokens of an account.
     ///
     /// - Returns: The code of the error; otherwise what was found.
-    private func loadCutName() async -> String {
+    private static func loadCode(of account: String, locks: URL) async -> String {
         do {
-            let store = SecretServiceTokenStore.test("default\0b", locks: folder)
-            return try await store.load().map { "\($0.generation)" } ?? "none"
+            let bundle = try await SecretServiceTokenStore.test(account, locks: locks).load()
+            return bundle.map { "\($0.generation)" } ?? "none"
         } catch {
             return (error as? TokenStoreError)?.code.rawValue ?? "\(error)"
         }
@@ -122,14 +120,7 @@ struct StorageDialogue {
         let start = ContinuousClock.now
         let codes = await withTaskGroup(of: String.self) { group in
             for number in 1...6 {
-                let store = SecretServiceTokenStore.test("account-\(number)", locks: folder)
-                group.addTask {
-                    do {
-                        return try await store.load() == nil ? "none" : "loaded"
-                    } catch {
-                        return (error as? TokenStoreError)?.code.rawValue ?? "\(error)"
-                    }
-                }
+                group.addTask { [folder] in await Self.loadCode(of: "account-\(number)", locks: folder) }
             }
             return await group.reduce(into: Set<String>()) { $0.insert($1) }
         }
@@ -204,11 +195,8 @@ extension FileSessionJournal {
 extension SecretServiceTokenStore {
     static func test(_ account: String = "default", locks: URL) -> SecretServiceTokenStore {
         SecretServiceTokenStore(
-            application: "latchkey-tests",
-            account: account,
-            lockFolder: locks,
-            callLimit: .seconds(Int(ProcessInfo.processInfo.environment["CALL_LIMIT"] ?? "") ?? 600)
-        )
+            application: "latchkey-tests", account: account, lockFolder: locks,
+            callLimit: .seconds(Int(ProcessInfo.processInfo.environment["CALL_LIMIT"] ?? "") ?? 600))
     }
 }
 #endif

@@ -21,7 +21,6 @@ enum StoragePeer {
         }
     }
 
-    /// Writes an error as one line.
     static func write(_ error: any Error) {
         StandardIO.write((error as? TokenStoreError).map { "\($0.code): \($0.reason)" } ?? "\(error)")
     }
@@ -52,9 +51,7 @@ extension TokenBundle {
     static func large(_ generation: Int) -> TokenBundle {
         TokenBundle(
             accessToken: String(repeating: "a\(generation).", count: 1_500),
-            refreshToken: String(repeating: "r\(generation).", count: 1_500),
-            session: SessionID(rawValue: "large"),
-            generation: generation
-        )
+            refreshToken: String(repeating: "r\(generation).", count: 1_500), session: SessionID(rawValue: "large"),
+            generation: generation)
     }
 }

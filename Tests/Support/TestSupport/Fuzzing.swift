@@ -7,12 +7,7 @@ package struct Fuzzing: Sendable {
     private let words: [String]
     private let rounds: Int
 
-    /// Inputs for one format.
-    ///
-    /// - Parameters:
-    ///   - seeds: Valid inputs.
-    ///   - words: Words of the format.
-    ///   - rounds: The numbers of random and of mutated inputs.
+    /// Inputs for one format, made of valid ones and of its words: so many random ones, and so many mutated ones.
     package init(seeds: [String], words: [String], rounds: Int = 1_000) {
         (self.seeds, self.words, self.rounds) = (seeds, words, rounds)
     }
@@ -46,17 +41,10 @@ package struct Fuzzing: Sendable {
     /// Whether the processor time of a parser grows no faster than its input: an input 16 times as long takes less than
     /// 100 times as long, where a quadratic one would take 256 times. The best of several runs counts.
     ///
-    /// - Parameters:
-    ///   - unit: The text that is repeated.
-    ///   - prefix: The text before it.
-    ///   - suffix: The text after it.
-    ///   - size: The bytes of the shorter input.
-    ///   - prepare: Makes of the bytes what the parser reads. Its time does not count.
-    ///   - parse: The parser.
-    /// - Returns: Whether it does.
+    /// The shorter input has `size` bytes of the unit. The time of `prepare`, which makes of the bytes what the parser
+    /// reads, does not count.
     package static func isLinear<Input>(
-        _ unit: String, prefix: String = "", suffix: String = "", size: Int = 1_024,
-        preparing prepare: (Data) -> Input,
+        _ unit: String, prefix: String = "", suffix: String = "", size: Int = 1_024, preparing prepare: (Data) -> Input,
         _ parse: (Input) throws -> Void
     ) -> Bool {
         func best(_ count: Int) -> Int {

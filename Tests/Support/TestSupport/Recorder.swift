@@ -8,7 +8,5 @@ package final class Recorder<Value: Sendable>: Sendable {
 
     package var values: [Value] { state.withLock { $0 } }
 
-    package func record(_ value: Value) {
-        state.withLock { $0.append(value) }
-    }
+    package func record(_ value: Value) { state.withLock { $0.append(value) } }
 }

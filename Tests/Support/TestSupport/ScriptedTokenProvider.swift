@@ -55,9 +55,7 @@ package final class ScriptedTokenProvider: TokenProvider {
         return token
     }
 
-    package func noteServerDate(_ date: Date) {
-        state.withLock { $0.dates.append(date) }
-    }
+    package func noteServerDate(_ date: Date) { state.withLock { $0.dates.append(date) } }
 }
 
 extension SessionToken {

@@ -6,7 +6,6 @@ package import Foundation
 /// end before its children do, lets a child inherit descriptors of another one that is started at the same time, and
 /// has crashed when many were started at once.
 package final class SpawnedProcess: Sendable {
-    /// How a process ended.
     package enum End: Sendable, Equatable {
         case signal(Int32)
         case status(Int32)
@@ -32,16 +31,11 @@ package final class SpawnedProcess: Sendable {
         return NSLock()
     }()
 
-    /// Starts a process.
+    /// Starts a program with all of an environment, by default that of this process.
     ///
-    /// - Parameters:
-    ///   - path: The program.
-    ///   - arguments: Its arguments.
-    ///   - environment: All of its environment. By default that of this process.
     /// - Throws: ``NotStarted``.
     package init(
-        _ path: String, _ arguments: [String],
-        environment: [String: String] = ProcessInfo.processInfo.environment
+        _ path: String, _ arguments: [String], environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws {
         let myOutput: Int32
         (identifier, input, myOutput) = try Self.starting.withLock {
@@ -70,20 +64,12 @@ package final class SpawnedProcess: Sendable {
         }
     }
 
-    /// Writes to its standard input.
-    package func write(_ text: String) throws {
-        try input.write(contentsOf: Data(text.utf8))
-    }
+    package func write(_ text: String) throws { try input.write(contentsOf: Data(text.utf8)) }
 
-    /// Ends its standard input.
-    package func finishInput() throws {
-        try input.close()
-    }
+    package func finishInput() throws { try input.close() }
 
     /// Sends it a signal, by default SIGKILL.
-    package func kill(_ signal: Int32 = SIGKILL) {
-        Foundation.kill(identifier, signal)
-    }
+    package func kill(_ signal: Int32 = SIGKILL) { Foundation.kill(identifier, signal) }
 
     /// Stops it, and returns when all its threads have stopped. (The signal alone lets them run for a while.)
     package func stop() {

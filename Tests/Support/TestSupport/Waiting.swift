@@ -1,10 +1,9 @@
 package import Testing
 
-/// Waits until a condition holds.
+/// Waits until a condition holds, which is called again and again.
 ///
 /// It has no limit of its own, which a busy machine would miss: the time limit of the suite ends it.
 ///
-/// - Parameter condition: Is called again and again.
 /// - Throws: `CancellationError` when the task is cancelled first, as the time limit of a suite does; what the
 ///   condition throws.
 package func until(_ condition: () async throws -> Bool) async throws {
