@@ -13,8 +13,7 @@ import Testing
         #expect(try await client.get("/articles", token: token).status == 500)
         #expect(try await client.post("/dev/faults", json: "{}").status == 200, "faults do not apply to /dev")
         #expect(try await client.get("/articles", token: token).status == 200)
-        let expired = try await client.post("/dev/expire", json: "{}")
-        #expect(try expired.data([String: Int].self) == ["epoch": 1])
+        #expect(try await client.post("/dev/expire", json: "{}").status == 200)
         #expect(try await client.get("/articles", token: token).code == "TOKEN_EXPIRED")
         let statistics = try await client.get("/dev/stats").data(ServerStatistics.self)
         #expect(statistics.requests == 8)
@@ -41,14 +40,14 @@ import Testing
             {"rules": [
             {"method": "GET", "path": "/x", "action": {"kind": "delay", "milliseconds": 20}, "remaining": 3},
             {"path": "/x", "action": {"kind": "delayResponse", "milliseconds": 20}},
-            {"path": "/x", "action": {"kind": "respond", "status": 429, "retryAfterSeconds": 2, "code": "SLOW"}},
+            {"path": "/x", "action": {"kind": "respond", "status": 429, "code": "SLOW"}},
             {"path": "/x", "action": {"kind": "refuseToken"}},
             {"path": "/x", "action": {"kind": "closeBeforeHandler"}},
             {"path": "/x", "action": {"kind": "closeAfterHandler"}}]}
             """#
         let actions: [FaultAction] = [
-            .delayResponse(.milliseconds(20)), .respond(status: 429, retryAfter: .seconds(2), code: "SLOW"),
-            .refuseToken, .closeBeforeHandler, .closeAfterHandler,
+            .delayResponse(.milliseconds(20)), .respond(status: 429, code: "SLOW"), .refuseToken,
+            .closeBeforeHandler, .closeAfterHandler,
         ]
         let rules = [FaultRule("GET", "/x", .delay(.milliseconds(20)), times: 3)]
         let plan = FaultPlan(rules + actions.map { FaultRule(nil, "/x", $0) })

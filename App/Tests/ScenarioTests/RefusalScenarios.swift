@@ -119,8 +119,8 @@ extension Scenarios {
                 // Each was sent once: the engine repeats none of them.
                 #expect(app.backend.journal.count { $0.path.hasSuffix("/articles/7") } == 10)
 
-                let provider = app.backend.configuration.provider
-                let token = try provider.token(for: "apple", subject: "ada", name: "ada", expiresAt: clock.date + 600)
+                let token = try DevelopmentProvider().token(
+                    for: "apple", subject: "ada", name: "ada", expiresAt: clock.date + 600)
                 let signedIn = try await app.unauthenticated.send(.socialLogin(.apple, token: token))
                 try await app.session.stepUp(signedIn.tokens.result)
                 #expect(app.session.state == session, "the session keeps its identity")

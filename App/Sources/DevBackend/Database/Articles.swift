@@ -23,7 +23,7 @@ struct Articles: Sendable {
         }
         // One row more than asked for shows whether there is another page.
         let items = Array(rows.prefix(limit))
-        let next = rows.count > limit ? items.last.map { String($0.id.number) } : nil
+        let next = rows.count > limit ? items.last.map { String($0.id) } : nil
         return Payload.Page(items: items, nextCursor: next)
     }
 
@@ -53,10 +53,10 @@ struct Articles: Sendable {
                 authorID: userID, title: draft.title, body: draft.body, createdAt: now, updatedAt: now)
             try record.insert(database)
             let article = try Payload.Article.require(record.id ?? 0, in: database)
-            try Stored.ArticleEvent.record("created", article.id.number, now: now, in: database)
+            try Stored.ArticleEvent.record("created", article.id, now: now, in: database)
             if let key {
                 let used = Stored.IdempotencyKey(
-                    userID: userID, key: key, fingerprint: draft.fingerprint, articleID: article.id.number)
+                    userID: userID, key: key, fingerprint: draft.fingerprint, articleID: article.id)
                 try used.insert(database)
             }
             return (article, true)

@@ -41,17 +41,14 @@ struct BackendDatabase: Sendable {
     /// Access tokens of an earlier epoch are expired.
     var epoch: Int { currentEpoch.withLockedValue { $0 } }
 
-    /// Starts the next epoch, which expires every access token issued so far, and returns it.
-    func startNextEpoch() async throws -> Int {
+    /// Starts the next epoch, which expires every access token issued so far.
+    func startNextEpoch() async throws {
         let epoch = try await writer.write { database in
             let epoch = try Stored.Setting.epoch(in: database) + 1
             try Stored.Setting(name: "epoch", value: Data(String(epoch).utf8)).update(database)
             return epoch
         }
-        return currentEpoch.withLockedValue { current in
-            current = max(current, epoch)
-            return current
-        }
+        currentEpoch.withLockedValue { $0 = max($0, epoch) }
     }
 
     func close() {

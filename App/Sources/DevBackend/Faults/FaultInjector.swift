@@ -18,7 +18,7 @@ final class FaultInjector: Sendable {
         let method: String?
         let pattern: PathPattern
         let position: Gate.Position
-        let gate: Gate
+        let gate = Gate()
     }
 
     private struct State {
@@ -60,10 +60,9 @@ final class FaultInjector: Sendable {
     }
 
     func hold(method: String?, path: String, at position: Gate.Position) -> Gate {
-        let gate = Gate()
-        let placed = PlacedGate(method: method, pattern: PathPattern(path), position: position, gate: gate)
+        let placed = PlacedGate(method: method, pattern: PathPattern(path), position: position)
         state.withLockedValue { $0.gates.append(placed) }
-        return gate
+        return placed.gate
     }
 
     func passGates(_ position: Gate.Position, method: String, path: String) async {

@@ -1,4 +1,3 @@
-import HTTPTypes
 import NIOConcurrencyHelpers
 
 /// Counts and journals every request.
@@ -74,22 +73,4 @@ public struct JournalEntry: Sendable, Hashable {
     public internal(set) var status: Int?
     /// The rotation number of the access or refresh token in the request; nil unless this server issued it.
     public internal(set) var tokenGeneration: Int?
-}
-
-/// The header fields that commonly carry credentials, and those that the dialect adds.
-struct CredentialFields: Sendable {
-    private let names: Set<String>
-
-    init(dialect: DevBackend.Dialect) {
-        var names: Set<String> = [
-            "authorization", "proxy-authorization", "cookie", "accesstoken", "refreshtoken", "access-token",
-            "refresh-token", "x-access-token", "x-refresh-token", "x-auth-token", "x-api-key",
-        ]
-        names.formUnion([dialect.accessTokenField, dialect.refreshTokenField].compactMap { $0?.lowercased() })
-        self.names = names
-    }
-
-    func present(in fields: HTTPFields) -> [String] {
-        Set(fields.map(\.name.canonicalName)).intersection(names).sorted()
-    }
 }

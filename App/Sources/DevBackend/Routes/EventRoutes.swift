@@ -47,7 +47,7 @@ struct EventRoutes: Sendable {
                     let events = try await events(after: last)
                     // No event for a session that has ended.
                     guard (try? await authenticator.userID(of: request, in: exchange)) != nil else { break }
-                    for event in events { try await writer.write(Self.bytes(of: event, exchange)) }
+                    for event in events { try await writer.write(Self.bytes(of: event)) }
                     last = events.last?.id ?? last
                     if !events.isEmpty {
                         lastWrite = .now
@@ -68,11 +68,8 @@ struct EventRoutes: Sendable {
         }
     }
 
-    private static func bytes(of event: Stored.ArticleEvent, _ exchange: Exchange) throws -> ByteBuffer {
-        let data = try JSONEncoder.api(exchange.dialect.identifiers).encode(["id": PublicID(number: event.articleID)])
-        var buffer = ByteBuffer(string: "id: \(event.id ?? 0)\nevent: \(event.kind)\ndata: ")
-        buffer.writeBytes(data)
-        buffer.writeString("\n\n")
-        return buffer
+    private static func bytes(of event: Stored.ArticleEvent) -> ByteBuffer {
+        ByteBuffer(
+            string: "id: \(event.id ?? 0)\nevent: \(event.kind)\ndata: {\"id\":\(event.articleID)}\n\n")
     }
 }

@@ -31,6 +31,8 @@ struct Route: Sendable {
     let method: HTTPRequest.Method
     /// The pattern, such as `/articles/{id}`.
     let path: String
+    /// Below the base path, except for a well-known path (RFC 8615).
+    let fullPath: String
     let handler: Handler
     fileprivate let pattern: PathPattern
 
@@ -38,15 +40,8 @@ struct Route: Sendable {
         self.method = method
         self.path = path
         self.handler = handler
-        let segments = Self.fullPath(path).split(separator: "/").map { $0.hasPrefix("{") ? "*" : $0 }
-        pattern = PathPattern(segments.joined(separator: "/"))
-    }
-
-    var fullPath: String { Self.fullPath(path) }
-
-    /// Below the base path, except for a well-known path (RFC 8615).
-    private static func fullPath(_ path: String) -> String {
-        path.hasPrefix("/.well-known/") ? path : RouteTable.basePath + path
+        fullPath = path.hasPrefix("/.well-known/") ? path : RouteTable.basePath + path
+        pattern = PathPattern(fullPath.replacing(/\{[a-z]+\}/, with: "*"))
     }
 
     /// The segment of a path that stands where the pattern has a name in braces; empty without one.

@@ -9,8 +9,7 @@ struct Authenticator: Sendable {
     let accessTokens: AccessTokens
     let faults: FaultInjector
     let ledger: RequestLedger
-    let expiredTokenStatus: DevBackend.ExpiredTokenStatus
-    let accessTokenField: HTTPField.Name?
+    let dialect: DevBackend.Dialect
     let recentSignIns: [(path: PathPattern, maximumAge: Duration)]
     let now: @Sendable () -> Date
 
@@ -44,18 +43,18 @@ struct Authenticator: Sendable {
     }
 
     private var expired: APIError {
-        Refusal.expired.error(status: HTTPResponse.Status(code: expiredTokenStatus.rawValue))
+        Refusal.expired.error(status: HTTPResponse.Status(code: dialect.expiredTokenStatus.rawValue))
     }
 
-    /// The bearer token (RFC 6750 §2.1), or that of the configured field.
+    /// The bearer token (RFC 6750 §2.1), or that of the dialect's field.
     func accessToken(in headers: HTTPFields) -> String? {
         if let authorization = headers[.authorization] {
             let words = authorization.split(separator: " ", maxSplits: 1)
             guard words.count == 2, words[0].lowercased() == "bearer" else { return nil }
             return words[1].trimmingCharacters(in: .whitespaces)
         }
-        guard let accessTokenField, let token = headers[accessTokenField], !token.isEmpty else { return nil }
-        return token
+        let token = headers[named: dialect.accessTokenField]
+        return token?.isEmpty == false ? token : nil
     }
 }
 

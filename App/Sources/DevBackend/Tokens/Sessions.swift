@@ -7,13 +7,11 @@ struct Sessions: Sendable {
     struct TokenPair: Encodable, Sendable {
         let accessToken: String
         let refreshToken: String
-        /// The expiry of the access token, in a dialect that sends it.
-        var expiresAt: Date?
         /// Seconds until the access token expires; not a member of the envelope's payload.
         let expiresIn: Int
 
         private enum CodingKeys: String, CodingKey {
-            case accessToken, refreshToken, expiresAt
+            case accessToken, refreshToken
         }
     }
 
@@ -21,7 +19,6 @@ struct Sessions: Sendable {
     let families: TokenFamilies
     let accessTokens: AccessTokens
     let ledger: RequestLedger
-    let dialect: DevBackend.Dialect
     let now: @Sendable () -> Date
 
     /// The grant's refresh token, with a new access token.
@@ -36,7 +33,6 @@ struct Sessions: Sendable {
     ) throws -> TokenPair {
         TokenPair(
             accessToken: try accessTokens.signer.sign(claims), refreshToken: grant.refreshToken,
-            expiresAt: dialect.sendsExpiry ? Date(timeIntervalSince1970: Double(claims.exp)) : nil,
             expiresIn: accessTokens.expiresIn(claims, now: now))
     }
 
@@ -105,10 +101,9 @@ struct Sessions: Sendable {
     }
 
     /// Ends every session of a user. It is not counted as a logout, because the user did not ask for it.
-    ///
-    /// - Returns: How many sessions were live.
-    func endAll(ofUser userID: Int64) async throws -> Int { try await revoke(Column("userID") == userID) }
+    func endAll(ofUser userID: Int64) async throws { _ = try await revoke(Column("userID") == userID) }
 
+    /// - Returns: How many sessions were live.
     private func revoke(_ families: SQLExpression) async throws -> Int {
         let now = now()
         return try await database.writer.write { database in

@@ -51,8 +51,6 @@ struct TestApp: Sendable {
                 authentication.placement = .fields(accessToken: field, refreshToken: dialect.refreshTokenField)
             }
         }
-
-        var format: any ResponseFormat { server.dialect.wrapsResponses ? .envelope : .json }
     }
 
     enum Handler: Sendable, CaseIterable { case rest, oauth2 }
@@ -135,7 +133,7 @@ struct TestApp: Sendable {
         self.store = store
         let transport = ScenarioTransport.current.make(connections: setup.connections)
         var configuration = NetworkConfiguration(baseURL: backend.baseURL)
-        configuration.format = setup.format
+        configuration.format = .envelope
         configuration.timeout = Self.waitLimit
         configuration.deadline = Self.waitLimit
         unauthenticated = NetworkClient(
@@ -152,9 +150,8 @@ struct TestApp: Sendable {
     var refreshPath: String { setup.handler == .rest ? "/auth/refresh" : "/oauth2/token" }
 
     func signIn(_ user: String) async throws {
-        let provider = backend.configuration.provider
-        let now = backend.configuration.now()
-        let token = try provider.token(for: "apple", subject: user, name: user, expiresAt: now + 600)
+        let expiry = backend.configuration.now() + 600
+        let token = try DevelopmentProvider().token(for: "apple", subject: user, name: user, expiresAt: expiry)
         try await auth.socialLogin(.apple, token: token)
     }
 
@@ -227,7 +224,7 @@ extension TestApp.Setup {
             return RESTTokenRefreshHandler(
                 network: network, replayTolerance: replay, idempotencyKeyField: field,
                 accessToken: dialect.refreshNeedsAccessToken ? .field(dialect.accessTokenField ?? "") : .omitted,
-                refreshTokenField: dialect.refreshTokenField, format: format, logoutAffectsSessionOnly: true)
+                refreshTokenField: dialect.refreshTokenField, format: .envelope, logoutAffectsSessionOnly: true)
         case .oauth2:
             let server = backend.serverDescription
             let client = backend.configuration.oauth2Client
