@@ -9,8 +9,7 @@ extension AppConfiguration {
     ///
     /// - Throws: ``ConfigurationError``, which names the invalid flag, variable or key.
     package static func read(
-        flags: [Setting: String] = [:],
-        environment: [String: String] = ProcessInfo.processInfo.environment
+        flags: [Setting: String] = [:], environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(ConfigurationError) -> AppConfiguration {
         let sources = try SettingSources(flags: flags, environment: environment)
         var configuration = AppConfiguration(baseURL: try sources.baseURL(), store: try sources.store())

@@ -33,12 +33,9 @@ package struct AppGraph: Sendable {
     /// The cache keeps responses for the session, until its end; no other graph uses it. All `observers` are notified
     /// of every call, the refresh included, and `observer` of the session's events, on any thread: it must not block.
     package init(
-        _ configuration: AppConfiguration,
-        transport: any HTTPTransport = PlatformTransport.make(),
-        cache: ResponseCache? = nil,
-        policy: TokenRefreshPolicy = TokenRefreshPolicy(),
-        observers: [any NetworkObserver] = [],
-        observer: (@Sendable (SessionEvent) -> Void)? = nil
+        _ configuration: AppConfiguration, transport: any HTTPTransport = PlatformTransport.make(),
+        cache: ResponseCache? = nil, policy: TokenRefreshPolicy = TokenRefreshPolicy(),
+        observers: [any NetworkObserver] = [], observer: (@Sendable (SessionEvent) -> Void)? = nil
     ) {
         let url = configuration.baseURL
         func client(_ transport: any HTTPTransport) -> NetworkClient {

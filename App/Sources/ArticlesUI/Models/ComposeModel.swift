@@ -23,9 +23,7 @@ package final class ComposeModel {
     private let finish: (Article) -> Void
 
     init(
-        articles: any ArticleWriting,
-        sessionMayHaveEnded: @escaping () -> Void,
-        finish: @escaping (Article) -> Void
+        articles: any ArticleWriting, sessionMayHaveEnded: @escaping () -> Void, finish: @escaping (Article) -> Void
     ) {
         self.articles = articles
         self.sessionMayHaveEnded = sessionMayHaveEnded

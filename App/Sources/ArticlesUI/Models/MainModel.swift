@@ -36,11 +36,7 @@ package final class MainModel {
 
     // Neither a user nor a session that was restored says who is a guest: without `usesProvider` it is not known.
     init(
-        session: SessionID,
-        user: User?,
-        usesProvider: Bool,
-        banner: ScreenError?,
-        services: ScreenServices,
+        session: SessionID, user: User?, usesProvider: Bool, banner: ScreenError?, services: ScreenServices,
         sessionMayHaveEnded: @escaping () -> Void
     ) {
         self.session = session

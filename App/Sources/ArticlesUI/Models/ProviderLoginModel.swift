@@ -22,9 +22,7 @@ package final class ProviderLoginModel {
     /// `exchange` sends the token to the server; `finish` is called with the user, with the error, or with `nil` when
     /// the user has cancelled.
     init(
-        isOffered: Bool = true,
-        identity: any IdentityTokenSource,
-        call: ModelCall = ModelCall(),
+        isOffered: Bool = true, identity: any IdentityTokenSource, call: ModelCall = ModelCall(),
         exchange: @escaping (SocialProvider, String) async throws -> User?,
         finish: @escaping (Result<User?, ScreenError>?) -> Void
     ) {

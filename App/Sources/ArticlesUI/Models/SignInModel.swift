@@ -18,9 +18,7 @@ package final class SignInModel {
     @ObservationIgnored private let login: ModelCall
 
     init(
-        reason: SignOutReason,
-        signOutError: ScreenError? = nil,
-        services: ScreenServices,
+        reason: SignOutReason, signOutError: ScreenError? = nil, services: ScreenServices,
         finish: @escaping (User?) -> Void
     ) {
         let login = ModelCall()

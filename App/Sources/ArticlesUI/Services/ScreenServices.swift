@@ -12,12 +12,9 @@ package struct ScreenServices: Sendable {
     package var articles: any ArticleReading & ArticleWriting
 
     package init(
-        session: any SessionControl,
-        account: any AccountReading,
-        logins: any GuestRegistration & SocialLogin & GuestUpgrade,
-        identity: any IdentityTokenSource,
-        photos: any PhotoPreparing,
-        articles: any ArticleReading & ArticleWriting
+        session: any SessionControl, account: any AccountReading,
+        logins: any GuestRegistration & SocialLogin & GuestUpgrade, identity: any IdentityTokenSource,
+        photos: any PhotoPreparing, articles: any ArticleReading & ArticleWriting
     ) {
         self.session = session
         self.account = account

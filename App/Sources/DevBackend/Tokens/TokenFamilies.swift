@@ -53,8 +53,7 @@ struct TokenFamilies: Sendable {
     /// successor is spent. A refusal is returned, not thrown: a reuse must commit the revocation, and a throw would
     /// roll it back.
     func rotate(
-        _ token: String, keyDigest: Data?, now: Date, in database: Database,
-        claims: (Grant) -> AccessTokens.Claims
+        _ token: String, keyDigest: Data?, now: Date, in database: Database, claims: (Grant) -> AccessTokens.Claims
     ) throws -> Rotation {
         let digest = RefreshToken.digest(of: token)
         guard

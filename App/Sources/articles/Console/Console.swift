@@ -15,9 +15,7 @@ final class Console: Sendable {
 
     /// Creates a console. Objects are printed with the named fields; `nil` is all.
     init(
-        isJSON: Bool,
-        fields: [String]? = nil,
-        terminal: Terminal = .current(),
+        isJSON: Bool, fields: [String]? = nil, terminal: Terminal = .current(),
         progressTerminal: Terminal = .current(STDERR_FILENO)
     ) {
         self.isJSON = isJSON

@@ -34,8 +34,7 @@ final class Interruption: Sendable {
     ///
     /// `conclude` is called also if the cancelled work does not end in time, and maybe several times.
     static func guarding<Value>(
-        if isNeeded: Bool = true, conclude: @escaping @Sendable () -> Void,
-        work: (Interruption?) async throws -> Value
+        if isNeeded: Bool = true, conclude: @escaping @Sendable () -> Void, work: (Interruption?) async throws -> Value
     ) async rethrows -> Value {
         guard isNeeded, let current else { return try await work(nil) }
         await current.trap(conclude)

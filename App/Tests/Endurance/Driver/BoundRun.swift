@@ -102,8 +102,7 @@ struct BoundRun {
     }
 
     private func check(
-        _ claims: inout Claims, _ counters: Counters, _ peers: Fleet, seconds: Double, kills: Int,
-        counts: [Int?]
+        _ claims: inout Claims, _ counters: Counters, _ peers: Fleet, seconds: Double, kills: Int, counts: [Int?]
     ) {
         let repeats = counters["proofs_refused_jti"]
         switch transport {

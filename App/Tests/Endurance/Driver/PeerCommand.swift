@@ -124,8 +124,7 @@ struct PeerSession: Sendable {
 
     /// A session of the provider.
     init(
-        provider url: URL, folder: URL, client: String, grace: Int,
-        observer: (@Sendable (SessionEvent) -> Void)? = nil
+        provider url: URL, folder: URL, client: String, grace: Int, observer: (@Sendable (SessionEvent) -> Void)? = nil
     ) {
         kind = .provider
         unauthenticated = NetworkClient(baseURL: url, transport: URLSessionTransport(), format: .json)

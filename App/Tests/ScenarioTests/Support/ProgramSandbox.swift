@@ -15,10 +15,8 @@ struct ProgramSandbox: Sendable {
 
     /// Starts a server, signs ada in with the program, runs the body, and stops the server.
     static func run(
-        _ configure: (inout DevBackend.Configuration) -> Void = { _ in },
-        in folder: URL? = nil,
-        environment: [String: String] = [:],
-        _ body: (ProgramSandbox) async throws -> Void
+        _ configure: (inout DevBackend.Configuration) -> Void = { _ in }, in folder: URL? = nil,
+        environment: [String: String] = [:], _ body: (ProgramSandbox) async throws -> Void
     ) async throws {
         var configuration = DevBackend.Configuration()
         configure(&configuration)

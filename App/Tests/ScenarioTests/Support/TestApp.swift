@@ -74,8 +74,7 @@ struct TestApp: Sendable {
 
     /// Starts a server and an application, signs ada in, runs the body, and stops the server.
     static func run(
-        _ configure: (inout Setup) -> Void = { _ in },
-        _ body: (TestApp) async throws -> Void
+        _ configure: (inout Setup) -> Void = { _ in }, _ body: (TestApp) async throws -> Void
     ) async throws {
         try await run(1, store: { _ in MemoryTokenStore() }, configure) { try await body($0[0]) }
     }
@@ -83,9 +82,7 @@ struct TestApp: Sendable {
     /// Runs several applications as processes do: each has an engine and a file store of its own, over one folder. The
     /// first signs ada in, and the others restore the session from the store.
     static func run(
-        processes count: Int,
-        _ configure: (inout Setup) -> Void = { _ in },
-        _ body: ([TestApp]) async throws -> Void
+        processes count: Int, _ configure: (inout Setup) -> Void = { _ in }, _ body: ([TestApp]) async throws -> Void
     ) async throws {
         let folder = try TemporaryFolder()
         try await run(count, store: { _ in FileTokenStore(folder: folder.tokens) }, configure, body)
@@ -109,9 +106,7 @@ struct TestApp: Sendable {
 
     /// Runs several applications over the given stores. The first signs ada in.
     static func run(
-        _ count: Int,
-        store: (Int) -> any TokenStore,
-        _ configure: (inout Setup) -> Void = { _ in },
+        _ count: Int, store: (Int) -> any TokenStore, _ configure: (inout Setup) -> Void = { _ in },
         _ body: ([TestApp]) async throws -> Void
     ) async throws {
         var setup = Setup()
@@ -162,8 +157,7 @@ struct TestApp: Sendable {
 
     /// Sends concurrent requests, and returns the error of each; `nil` for one that succeeded.
     func sendAll<Response: Sendable>(
-        _ count: Int,
-        _ endpoint: @escaping @Sendable (Int) -> Endpoint<Response>
+        _ count: Int, _ endpoint: @escaping @Sendable (Int) -> Endpoint<Response>
     ) async -> [NetworkError?] {
         await withTaskGroup(of: NetworkError?.self, returning: [NetworkError?].self) { group in
             for number in 0..<count { group.addTask { await send(endpoint(number)) } }
@@ -174,8 +168,7 @@ struct TestApp: Sendable {
     /// Sends concurrent requests with an expired token, and returns when the server has refused all of them and the
     /// refresh has reached the server. Returns the gate that holds the refresh, and the requests.
     func refuseAll(
-        _ count: Int,
-        at position: Gate.Position = .beforeHandler
+        _ count: Int, at position: Gate.Position = .beforeHandler
     ) async throws -> (gate: Gate, requests: Task<[NetworkError?], Never>) {
         let gate = backend.hold("POST", refreshPath, at: position)
         let responses = backend.hold("GET", "/articles/*", at: .beforeResponse)
