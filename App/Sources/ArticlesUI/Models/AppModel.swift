@@ -78,11 +78,11 @@ package final class AppModel {
         guard let splash else { return }
         switch (outcome, services.session.state) {
         case (.signedIn(let user), .signedIn(let id)): open(id, user: user)
-        case (.unverified(let user, let error), .signedIn(let id)): open(id, user: user, banner: error)
+        case (.unverified(let error), .signedIn(let id)): open(id, user: nil, banner: error)
         case (_, .signedIn(let id)): open(id, user: nil)
         case (.signedOut(let reason), _): showLogin(reason)
         case (_, .signedOut(let reason)): showLogin(reason)
-        case (.unverified(_, let error), .unknown): splash.fail(error)
+        case (.unverified(let error), .unknown): splash.fail(error)
         case (_, .unknown): splash.fail(ScreenError("storeUnavailable"))
         }
     }

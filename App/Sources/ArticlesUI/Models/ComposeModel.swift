@@ -18,12 +18,12 @@ package final class ComposeModel {
     /// neither a lost response nor a form that is sent twice makes a second article.
     private var attempts: [Attempt] = []
     @ObservationIgnored private let call = ModelCall()
-    private let articles: any ArticleWriting
+    private let articles: any ArticleAccess
     private let sessionMayHaveEnded: () -> Void
     private let finish: (Article) -> Void
 
     init(
-        articles: any ArticleWriting, sessionMayHaveEnded: @escaping () -> Void, finish: @escaping (Article) -> Void
+        articles: any ArticleAccess, sessionMayHaveEnded: @escaping () -> Void, finish: @escaping (Article) -> Void
     ) {
         self.articles = articles
         self.sessionMayHaveEnded = sessionMayHaveEnded

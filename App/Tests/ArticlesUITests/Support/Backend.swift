@@ -59,7 +59,7 @@ final class RunningApp {
     }
 }
 
-extension Backend: AccountReading, GuestRegistration, SocialLogin, GuestUpgrade, IdentityTokenSource, PhotoPreparing {
+extension Backend: AccountReading, SigningIn, IdentityTokenSource, PhotoPreparing {
     func launch() async throws -> LaunchOutcome { try await launches.call(()) }
     func me() async throws -> User { try await users.call(()) }
     func photo(of user: User) async throws -> Data? { try await portraits.call(user) }
@@ -76,7 +76,7 @@ extension Backend: AccountReading, GuestRegistration, SocialLogin, GuestUpgrade,
     func prepare(_ photo: Data) async throws -> Data { try await photos.call(photo) }
 }
 
-extension Backend: ArticleReading, ArticleWriting {
+extension Backend: ArticleAccess {
     func page(after cursor: Article.Cursor?, limit: Int) async throws -> Page<Article> {
         try await pages.call(cursor)
     }
