@@ -97,7 +97,7 @@ struct ConnectionOptions: ParsableArguments {
             }
             if let interruption, interruption.hasSignal {
                 // A refresh that is under way is not waited for: the store has its record.
-                await recording.cancelRequests()
+                await recording.exchanges.cancelAll()
                 interruption.end()
             }
             // The background work needs the connections.

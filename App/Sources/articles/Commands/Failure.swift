@@ -83,8 +83,7 @@ struct Failure: Error {
         case .sessionEnded, .noRefreshToken:
             self.init("the session has ended; \(signIn)", .notSignedIn)
         case .storeUnavailable:
-            let reason = (error.cause as? TokenStoreError)?.reason ?? error.description
-            self.init(reason, .store)
+            self.init((error.cause as? TokenStoreError)?.reason ?? error.description, .store)
         case .signOutNotStored: self.init(error.description, .store)
         case .stepUpRequired:
             let demand = error.stepUp.map { " (\($0))" } ?? ""
