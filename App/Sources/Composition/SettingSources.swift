@@ -3,7 +3,6 @@ import NetworkCore
 
 /// The sources of settings. A flag wins over the environment, the environment over the configuration file.
 struct SettingSources {
-    /// A value, and the name of its source.
     struct Found {
         let value: String
         let source: String
@@ -88,7 +87,6 @@ package enum Setting: String, Sendable, CaseIterable {
     case profile
 
     package var flag: String? { self == .clientSecret ? nil : "--\(rawValue)" }
-    /// The environment variable.
     package var variable: String { "ARTICLES_" + rawValue.uppercased().replacing("-", with: "_") }
 
     /// The variables that are set by their names of an earlier version, which are read for one release.
@@ -104,7 +102,6 @@ package enum Setting: String, Sendable, CaseIterable {
         variable.replacing("LATCHKEY_", with: "ARTICLES_")
     }
 
-    /// Whether the setting is about one server.
     var belongsToServer: Bool {
         switch self {
         case .baseURL, .refresh, .replay, .expiredStatus, .tokenFields, .clientID, .clientSecret: true

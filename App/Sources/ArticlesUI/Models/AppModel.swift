@@ -42,7 +42,6 @@ package final class AppModel {
         for await _ in states { follow() }
     }
 
-    /// Ends the session because the user asked for it.
     package func signOut() async {
         await leaving.join { [self] _ in
             do {
@@ -58,7 +57,6 @@ package final class AppModel {
         alert = nil
     }
 
-    /// Shows what the state of the session requires.
     private func follow(signOutError: ScreenError? = nil) {
         switch (services.session.state, root) {
         case (.unknown, _): break

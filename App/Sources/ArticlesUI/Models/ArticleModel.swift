@@ -24,7 +24,6 @@ package final class ArticleModel {
         self.sessionMayHaveEnded = sessionMayHaveEnded
     }
 
-    /// Loads the article, unless it is there.
     package func load() async {
         guard phase != .loaded else { return }
         await call.join { [self] in await fetch($0) }

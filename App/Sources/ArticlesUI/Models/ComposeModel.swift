@@ -6,7 +6,6 @@ import Observation
 @Observable
 @MainActor
 package final class ComposeModel {
-    /// What the user has written.
     package var draft = ArticleDraft(title: "", content: "")
 
     package private(set) var phase = LoadPhase.idle
@@ -30,10 +29,8 @@ package final class ComposeModel {
         self.finish = finish
     }
 
-    /// Whether the draft is complete, and is not being published.
     package var canSubmit: Bool { isComplete && phase != .loading }
 
-    /// Whether the user has written something.
     package var hasDraft: Bool { !draft.title.isEmpty || !draft.content.isEmpty }
 
     private var isComplete: Bool {
@@ -88,7 +85,6 @@ package final class ComposeModel {
     /// What a later session of the same user takes over.
     var place: Place { Place(draft: draft, form: form, attempts: attempts) }
 
-    /// A draft, its form and the last attempts.
     struct Place {
         fileprivate let draft: ArticleDraft
         fileprivate let form: String

@@ -77,7 +77,6 @@ package final class MainModel {
         return model
     }
 
-    /// Loads the list, and the user if it is not known.
     package func load() async {
         await list.load()
         guard !isClosed, user == nil, list.phase == .loaded else { return }
@@ -103,7 +102,6 @@ package final class MainModel {
         user.map { Place(user: $0.id, path: path, compose: compose.place) }
     }
 
-    /// Where a user was when the session ended.
     struct Place {
         let user: User.ID
         fileprivate let path: [Route]

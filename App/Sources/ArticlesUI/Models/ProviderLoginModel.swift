@@ -8,7 +8,6 @@ package final class ProviderLoginModel {
     /// `loaded` means that the server has accepted the provider's token.
     package private(set) var phase = LoadPhase.idle
 
-    /// The provider whose login is under way.
     package private(set) var provider: SocialProvider?
 
     /// The providers that the screen offers; none to a user who is known to have one.
@@ -61,7 +60,6 @@ package final class ProviderLoginModel {
         finish(nil)
     }
 
-    /// The session is over.
     func close() {
         call.cancel()
         end(.idle)

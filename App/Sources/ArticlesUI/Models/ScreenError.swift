@@ -7,7 +7,6 @@ package struct ScreenError: LocalizedError, Sendable, Hashable {
     /// The code, such as `timedOut`. ``Strings`` has a text for each code of the application's errors.
     package let code: String
 
-    /// The HTTP status of the response, if there was one.
     package let status: Int?
 
     /// The identifier of the request in the server's log.
@@ -49,7 +48,6 @@ package struct ScreenError: LocalizedError, Sendable, Hashable {
     /// The text in the user's language.
     package var errorDescription: String? { Strings.current.message(for: self) }
 
-    /// Whether what was asked for does not exist.
     package var isMissing: Bool { Phrase(errorCode: code, status: status) == .errorNotFound }
 
     /// Whether the session may have ended. The state of the session decides.
@@ -68,13 +66,10 @@ package enum LoadPhase: Sendable, Hashable {
     /// Nothing was requested, or the request was cancelled.
     case idle
 
-    /// A request is under way.
     case loading
 
-    /// The newest request succeeded.
     case loaded
 
-    /// The newest request failed.
     case failed(ScreenError)
 
     package var error: ScreenError? {

@@ -6,7 +6,6 @@ import Observation
 @Observable
 @MainActor
 package final class SignInModel {
-    /// Why there is no session.
     package let reason: SignOutReason
 
     /// The error of a sign-out whose tokens could not be deleted yet. The session has ended nevertheless.
@@ -33,10 +32,8 @@ package final class SignInModel {
         }
     }
 
-    /// Whether a login is under way.
     var isBusy: Bool { login.isRunning }
 
-    /// The screen is gone.
     func close() {
         login.cancel()
         guest.close()

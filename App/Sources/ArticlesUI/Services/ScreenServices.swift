@@ -24,7 +24,6 @@ package struct ScreenServices: Sendable {
     }
 }
 
-/// The session, as far as screens need it.
 package protocol SessionControl: Sendable {
     var state: SessionState { get }
 
@@ -35,7 +34,6 @@ package protocol SessionControl: Sendable {
     func signOut() async throws
 }
 
-/// The user of the session.
 package protocol AccountReading: Sendable {
     /// Restores the stored session at launch, and asks the server whether it is valid.
     ///
@@ -48,7 +46,6 @@ package protocol AccountReading: Sendable {
     func photo(of user: User) async throws -> Data?
 }
 
-/// The result of ``AccountReading/launch()``.
 package enum LaunchOutcome: Sendable {
     /// The server accepted the session. The user, if the server has said it.
     case signedIn(User?)

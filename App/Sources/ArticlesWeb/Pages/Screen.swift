@@ -51,7 +51,6 @@ struct Screen {
             ["error": splash.phase.error.map(strings.message)])
     }
 
-    /// The login screen, with the alert of a session that has ended.
     private static func signIn(_ login: SignInModel, _ alert: SessionEndAlert?, _ strings: Strings) -> Screen {
         let (guest, social) = (login.guest, login.social)
         let (isPreparing, isUploading) = (guest.photo == .preparing, guest.phase == .loading)
@@ -74,7 +73,6 @@ struct Screen {
             ])
     }
 
-    /// The account, which a guest can keep with a provider.
     private static func account(_ main: MainModel, _ strings: Strings) -> Screen {
         let photo = main.photo.map { picture($0, at: "/account/photo") }
         return Screen(

@@ -75,7 +75,6 @@ extension Stored.Setting {
     }
 }
 
-/// The migrations from an empty database to the current schema.
 private enum Schema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()

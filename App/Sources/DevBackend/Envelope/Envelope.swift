@@ -59,7 +59,6 @@ enum Payload {
         }
     }
 
-    /// The result of a sign-in.
     struct SignedIn: Encodable {
         let user: User
         let accessToken: String

@@ -7,7 +7,6 @@ final class FaultInjector: Sendable {
         var delay = Duration.zero
         /// How long the response waits after the handler has run.
         var responseDelay = Duration.zero
-        /// The action that replaces the handler, if any.
         var interruption: FaultAction?
         var losesResponse = false
         /// The bytes of the response's body after which the connection is closed.

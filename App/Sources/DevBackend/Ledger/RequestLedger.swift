@@ -44,7 +44,6 @@ final class RequestLedger: Sendable {
         change(sequence) { $0.tokenGeneration = generation }
     }
 
-    /// Changes an entry that is still in the journal.
     private func change(_ sequence: Int, _ body: (inout JournalEntry) -> Void) {
         state.withLockedValue { state in
             guard let first = state.entries.first?.sequence, sequence >= first else { return }

@@ -15,7 +15,6 @@ struct EventRoutes: Sendable {
     let authenticator: Authenticator
     let limits: DevBackend.Limits
 
-    /// How often a stream looks for events.
     private static let interval = Duration.milliseconds(50)
     private static let batch = 100
 

@@ -24,7 +24,6 @@ struct RouteTable: Sendable {
     }
 }
 
-/// One method on one path below the base path.
 struct Route: Sendable {
     typealias Handler = @Sendable (Request, Exchange) async throws -> Response
 
@@ -50,6 +49,5 @@ struct Route: Sendable {
         return segments.first { $0.0.hasPrefix("{") }.map { String($0.1) } ?? ""
     }
 
-    /// Whether a request here is an attempt to refresh, with any outcome.
     var isRefresh: Bool { method == .post && (path == "/auth/refresh" || path == "/oauth2/token") }
 }

@@ -15,7 +15,6 @@ struct TokenFamilies: Sendable {
         let refreshToken: String
     }
 
-    /// Why a refresh token was refused.
     enum Refusal: Sendable, Hashable {
         case unknown, expired
         /// It was used before. Its family is now revoked.

@@ -87,7 +87,6 @@ struct APICommand: AsyncParsableCommand {
     }
 }
 
-/// Reads the arguments of `articles api`.
 private enum APIArguments {
     /// The fields that the program sets itself.
     private static let reservedFields: Set<String> = [

@@ -8,7 +8,6 @@ import OAuth2Flows
 
 /// A failure as one line that says what to do, with an exit status.
 struct Failure: Error {
-    /// The details of an error response.
     struct Response: Hashable {
         var status: Int?
         var code: String?
@@ -43,7 +42,6 @@ struct Failure: Error {
         }
     }
 
-    /// What a user who is not signed in can do.
     static let signIn = "sign in with 'articles login'"
 
     private init(network error: NetworkError) {

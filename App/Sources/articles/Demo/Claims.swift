@@ -16,7 +16,6 @@ struct Claims {
 
         var holds: Bool { claims.allSatisfy(\.holds) }
 
-        /// How many claims hold, and the sentence.
         var text: String { "\(claims.count(where: \.holds)) of \(claims.count) claims hold: \(summary)" }
     }
 

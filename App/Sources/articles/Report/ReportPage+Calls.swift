@@ -5,7 +5,6 @@ import NetworkRecording
 
 /// The list of calls, with their details.
 extension ReportPage {
-    /// The most bytes of a body that are shown.
     private static let bodyLimit = 4_096
 
     /// The kinds of calls that can be shown alone.

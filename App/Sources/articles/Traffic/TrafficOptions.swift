@@ -30,7 +30,6 @@ struct TrafficOptions: ParsableArguments {
     }
 }
 
-/// The recorded requests of one command.
 final class TrafficRecording: Sendable {
     private let options: TrafficOptions
     private let events = EventRecorder()

@@ -28,7 +28,6 @@ struct Waterfall {
             return (spans.count > 1 ? first?.attempts.first?.end : nil) ?? first?.start ?? .zero
         }
 
-        /// Whether the row is a refresh that succeeded.
         var isRefresh: Bool { spans.first.map { $0.isRefresh && $0.hasSucceeded } ?? false }
     }
 
@@ -186,7 +185,6 @@ struct TimeScale: Hashable {
 
     var length: Duration { end - start }
 
-    /// The time of one column.
     func interval(_ column: Int) -> Range<Duration> {
         (start + length * column / columns)..<(start + length * (column + 1) / columns)
     }
