@@ -30,7 +30,6 @@ package final class ComposeModel {
     }
 
     package var canSubmit: Bool { isComplete && phase != .loading }
-
     package var hasDraft: Bool { !draft.title.isEmpty || !draft.content.isEmpty }
 
     private var isComplete: Bool {

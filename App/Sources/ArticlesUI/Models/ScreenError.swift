@@ -67,9 +67,7 @@ package enum LoadPhase: Sendable, Hashable {
     case idle
 
     case loading
-
     case loaded
-
     case failed(ScreenError)
 
     package var error: ScreenError? {

@@ -16,7 +16,6 @@ final class RequestLedger: Sendable {
     private let state = NIOLockedValueBox(State())
 
     var statistics: ServerStatistics { state.withLockedValue(\.statistics) }
-
     var journal: [JournalEntry] { state.withLockedValue { $0.entries.suffix(Self.capacity) } }
 
     func arrived(method: String, path: String, requestID: String, credentialFields: [String], isRefresh: Bool) -> Int {

@@ -8,8 +8,8 @@ import ProgramTesting
 struct RateRun {
     /// The lifetime of the access tokens, in seconds.
     let lifetime: Int
-    /// The requests of all three processes, per second.
-    let rate: Double
+
+    private let rate = RunCommand.rate
 
     /// Three lifetimes, and for long ones a little more than one.
     private var duration: Duration { .seconds(max(60, min(3 * lifetime, lifetime + 300))) }

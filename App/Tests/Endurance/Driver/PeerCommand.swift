@@ -37,7 +37,6 @@ struct PeerCommand: AsyncParsableCommand {
     /// `provider`, `backend` or, of a session that is bound to a key (DPoP), `strict`.
     @Option var kind: ServerKind
     @Option var client = ""
-    @Option var grace = 0
     /// Requests per second.
     @Option var rate: Double
     @Option var account = "default"
@@ -94,7 +93,7 @@ struct PeerCommand: AsyncParsableCommand {
             return try setup.start(observer)
         }
         if kind == .provider {
-            return PeerSession(provider: url, folder: folder, client: client, grace: grace, observer: observer)
+            return PeerSession(provider: url, folder: folder, client: client, observer: observer)
         }
         guard let clock else {
             return PeerSession(url: url, store: FileTokenStore(folder: folder), observer: observer)
@@ -124,7 +123,7 @@ struct PeerSession: Sendable {
 
     /// A session of the provider.
     init(
-        provider url: URL, folder: URL, client: String, grace: Int, observer: (@Sendable (SessionEvent) -> Void)? = nil
+        provider url: URL, folder: URL, client: String, observer: (@Sendable (SessionEvent) -> Void)? = nil
     ) {
         kind = .provider
         unauthenticated = NetworkClient(baseURL: url, transport: URLSessionTransport(), format: .json)
@@ -132,7 +131,7 @@ struct PeerSession: Sendable {
             tokenEndpoint: url.appendingPathComponent("token"),
             revocationEndpoint: url.appendingPathComponent("revoke"),
             client: .basic(id: client, secret: PeerCommand.secret), network: unauthenticated,
-            replayTolerance: .within(.seconds(grace)))
+            replayTolerance: .within(.seconds(RunCommand.grace)))
         coordinator = TokenRefreshCoordinator(
             store: FileTokenStore(folder: folder), handler: handler, observer: observer)
         network = unauthenticated.authenticated(by: coordinator)
