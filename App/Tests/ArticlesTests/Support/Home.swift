@@ -7,21 +7,17 @@ import Testing
 
 /// A home folder for runs of `articles`, removed with the last reference.
 final class Home: Sendable {
-    private let folder = FileManager.default.temporaryDirectory.appending(path: "latchkey-\(UUID().uuidString)")
+    private let folder: TemporaryFolder
 
-    /// Creates the folder. A test in which that fails has an issue.
-    init() {
-        for folder in [folder, temporary, path("state")] {
-            #expect(throws: Never.self) {
-                try FileManager.default.createDirectory(
-                    at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-            }
+    init() throws {
+        folder = try TemporaryFolder()
+        for folder in [temporary, path("state")] {
+            try FileManager.default.createDirectory(
+                at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         }
     }
 
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
-    private func path(_ name: String) -> URL { folder.appending(path: name) }
+    private func path(_ name: String) -> URL { folder.url.appending(path: name) }
 
     func configure(_ content: String) throws {
         let folder = path("config/articles")
@@ -49,7 +45,7 @@ final class Home: Sendable {
 
     /// The names of the files in the home folder that start with a text.
     func files(_ prefix: String) throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasPrefix(prefix) }
+        try FileManager.default.contentsOfDirectory(atPath: folder.url.path).filter { $0.hasPrefix(prefix) }
     }
 
     /// The only token file.
@@ -118,7 +114,7 @@ final class Home: Sendable {
         _ arguments: [String], _ environment: [String: String], _ program: URL? = nil
     ) async throws -> SpawnedProgram {
         let folders = [
-            "HOME": folder.path, "XDG_STATE_HOME": path("state").path, "XDG_CONFIG_HOME": path("config").path,
+            "HOME": folder.url.path, "XDG_STATE_HOME": path("state").path, "XDG_CONFIG_HOME": path("config").path,
             "TMPDIR": temporary.path,
         ]
         return try await SpawnedProgram(

@@ -14,7 +14,7 @@ struct HomeTrait: SuiteTrait, TestTrait, TestScoping {
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable @concurrent () async throws -> Void
     ) async throws {
-        try await Self.$current.withValue(Self.current ?? Home()) { try await function() }
+        try await Self.$current.withValue(try Self.current ?? Home()) { try await function() }
     }
 }
 
@@ -29,7 +29,7 @@ struct ServerTrait: TestTrait, TestScoping {
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable @concurrent () async throws -> Void
     ) async throws {
-        let home = HomeTrait.current ?? Home()
+        let home = try HomeTrait.current ?? Home()
         var configuration = DevBackend.Configuration()
         configure(&configuration)
         try await DevBackend.withServer(configuration) { backend in
