@@ -78,7 +78,7 @@ struct Screen {
         return Screen(
             "account", strings(.account), isBusy: main.upgrade.provider != nil,
             [
-                "person": main.user.map { ["name": $0.name, "photo": photo].compactMapValues { $0 } },
+                "person": main.user.map { ["name": $0.name, "photo": photo].compactMapValues(\.self) },
                 "isKept": main.upgrade.phase == .loaded,
                 "isOffered": main.upgrade.phase != .loaded && !main.upgrade.providers.isEmpty,
                 "upgrade": providers(main.upgrade, strings, at: "/account/upgrade", cancelledAt: "/account/cancel"),

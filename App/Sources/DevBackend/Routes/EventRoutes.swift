@@ -46,7 +46,10 @@ struct EventRoutes: Sendable {
                     let events = try await events(after: last)
                     // No event for a session that has ended.
                     guard (try? await authenticator.userID(of: request, in: exchange)) != nil else { break }
-                    for event in events { try await writer.write(Self.bytes(of: event)) }
+                    for event in events {
+                        let text = "id: \(event.id ?? 0)\nevent: \(event.kind)\ndata: {\"id\":\(event.articleID)}\n\n"
+                        try await writer.write(ByteBuffer(string: text))
+                    }
                     last = events.last?.id ?? last
                     if !events.isEmpty {
                         lastWrite = .now
@@ -65,10 +68,5 @@ struct EventRoutes: Sendable {
         try await database.writer.read { database in
             try Stored.ArticleEvent.filter(Column("id") > id).order(Column("id")).limit(Self.batch).fetchAll(database)
         }
-    }
-
-    private static func bytes(of event: Stored.ArticleEvent) -> ByteBuffer {
-        ByteBuffer(
-            string: "id: \(event.id ?? 0)\nevent: \(event.kind)\ndata: {\"id\":\(event.articleID)}\n\n")
     }
 }

@@ -119,10 +119,8 @@ private enum APIArguments {
             guard !reservedFields.contains(name.lowercased()) else {
                 throw ValidationError("--header must not set \(name), which the program sets")
             }
-            do {
-                guard parts.count == 2 else { throw ValidationError("") }
-                try headers.append(name, parts[1].trimmingCharacters(in: .whitespaces))
-            } catch {
+            let value = parts.last?.trimmingCharacters(in: .whitespaces) ?? ""
+            guard parts.count == 2, (try? headers.append(name, value)) != nil else {
                 throw ValidationError("--header must be 'Name: value' in visible ASCII characters")
             }
         }
