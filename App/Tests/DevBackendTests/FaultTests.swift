@@ -47,10 +47,11 @@ import Testing
             for (method, path) in [("POST", "faults"), ("POST", "expire"), ("GET", "stats")] {
                 backend.faults = FaultPlan()
                 let lines = fields.map { "\($0.key): \($0.value)\r\n" }.sorted().joined()
-                let response = try await RawConnection.response(
-                    of: backend,
-                    to: "\(method) /api/v1/dev/\(path) HTTP/1.1\r\n\(lines)Connection: close\r\n"
+                let connection = try await RawConnection.open(to: backend)
+                try await connection.send(
+                    "\(method) /api/v1/dev/\(path) HTTP/1.1\r\n\(lines)Connection: close\r\n"
                         + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
+                let response = await connection.receiveText()
                 let expected = status == 415 && method == "GET" ? 200 : status
                 #expect(response.hasPrefix("HTTP/1.1 \(expected) "), "\(method) \(path) \(fields): \(response)")
                 #expect((backend.faults == FaultPlan()) == (status != 200 || path != "faults"))
