@@ -2,7 +2,6 @@ import Foundation
 import ProgramTesting
 import Testing
 
-/// The demo, run as a process.
 @Suite(.home, .timeLimit(.minutes(20))) struct DemoTests {
     static let claims = [
         "a guest is registered",

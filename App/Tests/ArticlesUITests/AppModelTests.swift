@@ -103,8 +103,6 @@ import Testing
         #expect(app.signIn?.signOutError?.code == "storeUnavailable")
     }
 
-    // MARK: In the background
-
     @Test func `the newest articles are read for the next launch`() async {
         backend.launches.standing = .success(.signedIn(.ada))
         backend.pages.standing = .success(.fixture(1...3))

@@ -44,7 +44,6 @@ import TokenRefresh
             let credentials = app.backend.journal.filter { !$0.path.hasSuffix("/login") }.map(\.credentialFields)
             #expect(credentials.allSatisfy { $0 == ["accesstoken", "refreshtoken"] })
 
-            // A new process over the same store.
             let launch = TestApp(app.backend, app.setup, store: app.store)
             let refreshes = app.backend.statistics.refreshes.committed
             #expect(try await launch.auth.autoLogin().user?.name == "ada")

@@ -31,7 +31,6 @@ final class Home: Sendable {
     /// The system's temporary folder for the program.
     private var temporary: URL { path("tmp") }
 
-    /// The names of the files that runs left in the temporary folder.
     func leftovers() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: temporary.path)
     }
@@ -48,19 +47,16 @@ final class Home: Sendable {
         try FileManager.default.contentsOfDirectory(atPath: folder.url.path).filter { $0.hasPrefix(prefix) }
     }
 
-    /// The only token file.
     func tokenFile() throws -> URL {
         let files = try FileManager.default.contentsOfDirectory(
             at: path("state/articles/tokens"), includingPropertiesForKeys: nil)
         return try #require(files.first { $0.pathExtension == "json" })
     }
 
-    /// The store of the session with a server.
     func tokenStore(of backend: DevBackend) -> FileTokenStore {
         FileTokenStore(folder: path("state/articles/tokens"), account: backend.baseURL.account)
     }
 
-    /// What the store holds of the session with a server.
     func tokens(of backend: DevBackend) async throws -> TokenBundle {
         try #require(try await tokenStore(of: backend).load())
     }
@@ -76,7 +72,6 @@ final class Home: Sendable {
         try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     }
 
-    /// The arguments that sign a user in.
     static func login(as name: String = "Ada") -> [String] {
         ["login", "social", "--provider", "apple", "--development-name", name]
     }
@@ -97,14 +92,12 @@ final class Home: Sendable {
         #"echo 0 >/proc/sys/user/max_inotify_instances && exec "$0" "$@""#,
     ]
 
-    /// Whether the system has such a namespace.
     @Sendable static func canForbidWatching() async -> Bool {
         let unshare = URL(fileURLWithPath: "/usr/bin/unshare")
         let probe = try? await SpawnedProgram(unshare, withoutWatching + ["true"], environment: [:])
         return await probe?.result.status == 0
     }
 
-    /// Runs the program where it cannot watch its store.
     func runWithoutWatching(_ arguments: [String]) async throws -> SpawnedProgram.Result {
         let script = Self.withoutWatching + [SpawnedProgram.executable("articles").path]
         return try await start(script + arguments, [:], URL(fileURLWithPath: "/usr/bin/unshare")).result
@@ -132,10 +125,8 @@ extension SpawnedProgram.Result {
         return lines.count == 2 && lines[1].isEmpty ? String(lines[0]) : nil
     }
 
-    /// The lines on standard output.
     var outputLines: [Substring] { output.split(separator: "\n") }
 
-    /// The JSON object on standard output.
     func object() throws -> [String: Any] {
         let value = try JSONSerialization.jsonObject(with: Data(output.utf8))
         return try #require(value as? [String: Any])

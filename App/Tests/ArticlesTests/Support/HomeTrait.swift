@@ -51,15 +51,12 @@ struct ServerTrait: TestTrait, TestScoping {
 }
 
 extension Trait where Self == HomeTrait {
-    /// With a home folder.
     static var home: Self { Self() }
 }
 
 extension Trait where Self == ServerTrait {
-    /// With a server.
     static var server: Self { Self(signsIn: false) }
 
-    /// With a server at which Ada has signed in.
     static var signedIn: Self { Self() }
 
     /// With a server of another configuration, whose dialect the flags name.

@@ -75,7 +75,6 @@ struct TestClient: Sendable {
             "POST", "/auth/guest/register", headers: ["Content-Type": type], body: body + Data("--edge--\r\n".utf8))
     }
 
-    /// Registers a guest and returns the session.
     func signIn(name: String = "Ada") async throws -> Received.Tokens {
         try await register(name: name).data(Received.Tokens.self)
     }
@@ -89,7 +88,6 @@ struct TestClient: Sendable {
         return try await post("/auth/refresh", json: #"{"refreshToken": "\#(token)"}"#, headers: headers)
     }
 
-    /// Refreshes, and returns the new tokens.
     func rotate(_ token: String, key: String? = nil) async throws -> Received.Tokens {
         try await refresh(token, key: key).data(Received.Tokens.self)
     }

@@ -51,7 +51,6 @@ struct SlowResponseRun {
     let name: String
     let delay: Duration
 
-    /// Whether the response comes after the deadline.
     private var isPastDeadline: Bool { delay > .seconds(30) }
 
     func perform(_ claims: inout Claims) async throws {

@@ -65,7 +65,6 @@ struct RunCommand: AsyncParsableCommand {
         if !claims.allHold { throw ExitCode.failure }
     }
 
-    /// The values of an option with commas between them.
     private func list<Value>(_ text: String, _ rule: String, _ read: (String) -> Value?) throws -> [Value] {
         try text.split(separator: ",").map { word in
             guard let value = read(String(word)) else { throw ValidationError("\(rule): \(word)") }
@@ -90,14 +89,12 @@ struct Claims {
         record("\(name): the processes end by themselves", !counts.contains(nil), counts.compactMap(\.self))
     }
 
-    /// What a server must have counted.
     mutating func record(_ name: String, _ counters: Counters, _ limits: [(String, ClosedRange<Int>, String)]) {
         for (counter, limit, text) in limits {
             record("\(name): \(text)", limit.contains(counters[counter]), counters[counter])
         }
     }
 
-    /// The store holds the session at the end.
     mutating func recordSession(_ name: String, _ session: PeerSession) async throws {
         let state = try await session.coordinator.restore()
         let isSignedIn = if case .signedIn = state { true } else { false }

@@ -1,6 +1,5 @@
 import ConcurrencyPrimitives
 
-/// The processes of a run.
 final class Fleet {
     private let make: () async throws -> PeerProcess
     private let count: Int
@@ -58,7 +57,6 @@ final class Fleet {
         running = []
     }
 
-    /// Whether something is true of each running process.
     func each(_ condition: (PeerProcess) -> Bool) -> Bool { running.allSatisfy(condition) }
 
     /// - Returns: The number of requests of each process.

@@ -32,7 +32,6 @@ struct PeerCommand: AsyncParsableCommand {
     static var secret: String { ProcessInfo.processInfo.environment[secretVariable] ?? "" }
 
     @Option var folder: String
-    /// The base URL.
     @Option var server: String
     /// `provider`, `backend` or, of a session that is bound to a key (DPoP), `strict`.
     @Option var kind: ServerKind
@@ -110,7 +109,7 @@ struct PeerCommand: AsyncParsableCommand {
         return PeerSession(
             url: url, store: StoppingTokenStore(base: store, stop: stop),
             transport: StoppingTransport(base: transport.made, stop: stop), replay: tolerance ?? .none, policy: policy,
-            clock: time, activity: stop.expiringActivity, observer: observer)
+            clock: time, activity: stop.activity, observer: observer)
     }
 }
 
@@ -121,7 +120,6 @@ struct PeerSession: Sendable {
     let network: AuthenticatedNetworkClient
     private let kind: PeerCommand.ServerKind
 
-    /// A session of the provider.
     init(
         provider url: URL, folder: URL, client: String, observer: (@Sendable (SessionEvent) -> Void)? = nil
     ) {
@@ -171,7 +169,6 @@ struct PeerSession: Sendable {
         try await auth.socialLogin(.apple, token: token)
     }
 
-    /// Sends one request, and prints its failure.
     func sendOne() async {
         do {
             switch kind {
@@ -186,7 +183,6 @@ struct PeerSession: Sendable {
     }
 }
 
-/// A transport of the processes.
 enum Transport: String, ExpressibleByArgument, CaseIterable {
     case asyncHTTPClient = "AsyncHTTPClient"
     case urlSession = "URLSession"

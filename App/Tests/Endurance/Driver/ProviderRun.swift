@@ -61,7 +61,6 @@ struct Counters: Sendable, CustomStringConvertible {
     }
 }
 
-/// The running OAuth 2 provider.
 final class Provider: Sendable {
     private let process: ProviderProcess
 
@@ -75,7 +74,6 @@ final class Provider: Sendable {
 
     func stop() { process.stop() }
 
-    /// The object graph over a token folder.
     func session(in folder: TemporaryFolder) -> PeerSession {
         PeerSession(provider: process.issuer, folder: folder.tokens, client: process.client)
     }

@@ -8,7 +8,6 @@ import Testing
 /// A server, a folder with a stored session, and processes of the `articles` program that use them.
 struct ProgramSandbox: Sendable {
     let backend: DevBackend
-    /// The folder of the program's token store.
     let folder: URL
     /// The program's environment, in addition to the server and the folder.
     let environment: [String: String]
@@ -72,7 +71,6 @@ struct ProgramSandbox: Sendable {
 
     var account: String { backend.baseURL.account }
 
-    /// The store that the program uses.
     func store() throws -> FileTokenStore {
         let name = try #require(
             FileManager.default.contentsOfDirectory(atPath: folder.path).first { $0.hasSuffix(".json") })

@@ -66,7 +66,6 @@ struct TestApp: Sendable {
     let setup: Setup
     let store: any TokenStore
     let session: TokenRefreshCoordinator
-    /// Sends requests without a token.
     let unauthenticated: NetworkClient
     let network: AuthenticatedNetworkClient
     let auth: AuthService
@@ -150,7 +149,6 @@ struct TestApp: Sendable {
         try await auth.socialLogin(.apple, token: token)
     }
 
-    /// Sends concurrent requests for a dozen articles.
     func sendAll(_ count: Int) async -> [NetworkError?] {
         await sendAll(count) { .article(Article.ID(1 + $0 % 12)) }
     }
@@ -192,7 +190,6 @@ struct TestApp: Sendable {
         }
     }
 
-    /// The number of requests for articles that the server has refused.
     var refusals: Int { backend.statistics.count("GET", "/articles/{id}", status: 401) }
 }
 
