@@ -74,25 +74,23 @@ import Testing
     @Test func `a plan can be JSON, and all of its fields are optional`() throws {
         let json = #"""
             {"rules": [
-            {"method": "GET", "path": "/x", "action": {"kind": "delay", "milliseconds": 20}, "remaining": 3},
-            {"path": "/x", "action": {"kind": "delayResponse", "milliseconds": 20}},
+            {"method": "GET", "path": "/x", "action": {"kind": "delayResponse", "milliseconds": 20}, "remaining": 3},
             {"path": "/x", "action": {"kind": "respond", "status": 429, "code": "SLOW"}},
             {"path": "/x", "action": {"kind": "refuseToken"}},
             {"path": "/x", "action": {"kind": "closeBeforeHandler"}},
             {"path": "/x", "action": {"kind": "closeAfterHandler"}}]}
             """#
         let actions: [FaultAction] = [
-            .delayResponse(.milliseconds(20)), .respond(status: 429, code: "SLOW"), .refuseToken,
-            .closeBeforeHandler, .closeAfterHandler,
+            .respond(status: 429, code: "SLOW"), .refuseToken, .closeBeforeHandler, .closeAfterHandler,
         ]
-        let rules = [FaultRule("GET", "/x", .delay(.milliseconds(20)), times: 3)]
+        let rules = [FaultRule("GET", "/x", .delayResponse(.milliseconds(20)), times: 3)]
         let plan = FaultPlan(rules + actions.map { FaultRule(nil, "/x", $0) })
         #expect(try JSONDecoder().decode(FaultPlan.self, from: Data(json.utf8)) == plan)
         #expect(try JSONDecoder().decode(FaultPlan.self, from: Data("{}".utf8)) == .none)
     }
 
     @Test(arguments: [
-        #"{"kind": "explode"}"#, #"{"kind": "delay"}"#, #"{"kind": "delay", "milliseconds": -1}"#,
+        #"{"kind": "explode"}"#, #"{"kind": "delayResponse"}"#, #"{"kind": "delayResponse", "milliseconds": -1}"#,
         #"{"kind": "respond", "status": 99}"#, #"{"kind": "delayResponse", "milliseconds": 600001}"#,
     ])
     func `an invalid action is rejected`(json: String) {
@@ -102,14 +100,15 @@ import Testing
     @Test func `rules apply in order and count only when they apply`() {
         let injector = FaultInjector(
             plan: FaultPlan([
-                FaultRule("GET", "/a", .delay(.milliseconds(5)), times: 2),
+                FaultRule("GET", "/a", .delayResponse(.milliseconds(5)), times: 2),
                 FaultRule(nil, "/*", .respond(status: 503), times: 1),
                 FaultRule("GET", "/a", .closeAfterHandler),
             ]))
         #expect(injector.decision(method: "PUT", path: "/x/y") == .init())
         let first = injector.decision(method: "GET", path: "/a")
-        #expect(first == .init(delay: .milliseconds(5), interruption: .respond(status: 503)))
-        #expect(injector.decision(method: "GET", path: "/a") == .init(delay: .milliseconds(5), losesResponse: true))
+        #expect(first == .init(responseDelay: .milliseconds(5), interruption: .respond(status: 503)))
+        #expect(
+            injector.decision(method: "GET", path: "/a") == .init(responseDelay: .milliseconds(5), losesResponse: true))
         #expect(injector.decision(method: "GET", path: "/a") == .init(losesResponse: true))
         #expect(injector.plan.rules.map(\.remaining) == [0, 0, nil])
     }

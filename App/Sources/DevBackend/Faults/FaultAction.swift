@@ -2,8 +2,6 @@ public import Foundation
 
 /// A fault of one request.
 public enum FaultAction: Sendable, Hashable {
-    /// The request waits this long, then continues.
-    case delay(Duration)
     /// The request waits between zero and this long, at random, then continues.
     case jitter(upTo: Duration)
     /// The handler runs and commits at once; its response waits this long.
@@ -49,7 +47,6 @@ extension FaultAction: Decodable {
             return number
         }
         switch try fields.decode(String.self, forKey: .kind) {
-        case "delay": self = .delay(.milliseconds(try number(.milliseconds, in: 0...600_000)))
         case "delayResponse": self = .delayResponse(.milliseconds(try number(.milliseconds, in: 0...600_000)))
         case "respond":
             self = .respond(

@@ -44,7 +44,6 @@ final class FaultInjector: Sendable {
                 guard rule.remaining ?? 1 > 0, rule.matches(method: method, path: path) else { continue }
                 if let remaining = rule.remaining { state.plan.rules[index].remaining = remaining - 1 }
                 switch rule.action {
-                case .delay(let duration): decision.delay += duration
                 case .jitter(let bound): decision.delay += bound * Double.random(in: 0..<1)
                 case .delayResponse(let duration): decision.responseDelay += duration
                 case .closeAfterHandler: decision.losesResponse = true

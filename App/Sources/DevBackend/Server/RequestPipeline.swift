@@ -129,7 +129,7 @@ struct RequestPipeline: Sendable {
             headers[.contentType] = response.contentType
             let body = ResponseBody(byteBuffer: ByteBuffer(string: response.body))
             return .gateway(Response(status: .init(code: response.status), headers: headers, body: body))
-        case .closeBeforeHandler, .closeAfterHandler, .cutResponse, .delay, .jitter, .delayResponse:
+        case .closeBeforeHandler, .closeAfterHandler, .cutResponse, .jitter, .delayResponse:
             return .close
         }
     }
