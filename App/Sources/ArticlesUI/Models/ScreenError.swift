@@ -38,11 +38,8 @@ package struct ScreenError: LocalizedError, Sendable, Hashable {
     }
 
     package init(_ error: any Error) {
-        if let error = error as? ScreenError {
-            self = error
-        } else {
-            self.init("unknown", detail: (error as? any LocalizedError)?.errorDescription)
-        }
+        let detail = (error as? any LocalizedError)?.errorDescription
+        self = error as? ScreenError ?? ScreenError("unknown", detail: detail)
     }
 
     /// The text in the user's language.

@@ -1,4 +1,3 @@
-import AuthInterface
 import DevBackend
 import Foundation
 import ProgramTesting
@@ -57,18 +56,6 @@ struct ProgramSandbox: Sendable {
             SpawnedProgram.executable("Endurance"), arguments, environment: ProcessInfo.processInfo.environment)
     }
 
-    /// Kills the program after the server has rotated and before the program has the response.
-    func killBeforeTheSave() async throws {
-        let gate = backend.hold("POST", "/auth/refresh", at: .beforeResponse)
-        try await backend.expireAccessTokens()
-        let process = try await start("list")
-        await gate.arrivals(1)
-        process.kill()
-        _ = await process.result
-        gate.open()
-        #expect(backend.statistics.refreshes.committed == 1)
-    }
-
     var account: String { backend.baseURL.account }
 
     func store() throws -> FileTokenStore {
@@ -77,19 +64,5 @@ struct ProgramSandbox: Sendable {
         let store = FileTokenStore(folder: folder, account: account)
         try #require(store.file.lastPathComponent == name)
         return store
-    }
-
-    /// Changes the stored access token as if most of its lifetime had passed.
-    ///
-    /// Of 900 seconds some remain. The session gets a name whose first refresh in the background starts 60 s before the
-    /// end, and no later (G33).
-    func age(_ store: FileTokenStore, remaining seconds: Double) async throws {
-        try await store.update { found in
-            guard case .success(.active(let bundle)) = found else { return nil }
-            return .active(
-                TokenBundle(
-                    accessToken: bundle.accessToken, refreshToken: bundle.refreshToken, expiresAt: Date() + seconds,
-                    session: SessionID(rawValue: "aged-513"), receivedAt: Date() + seconds - 900))
-        }
     }
 }
