@@ -41,16 +41,6 @@ struct TestApp: Sendable {
         var connections = 256
         /// Remembers the session beside its store.
         var journal: (any SessionJournal)?
-
-        /// Sets the server's dialect, and the client's half of it.
-        mutating func speak(_ configure: (inout DevBackend.Dialect) -> Void) {
-            configure(&server.dialect)
-            let dialect = server.dialect
-            authentication.expiredStatuses = [dialect.expiredTokenStatus.rawValue]
-            if let field = dialect.accessTokenField {
-                authentication.placement = .fields(accessToken: field, refreshToken: dialect.refreshTokenField)
-            }
-        }
     }
 
     enum Handler: Sendable, CaseIterable { case rest, oauth2 }
@@ -208,13 +198,11 @@ extension [NetworkError?] {
 extension TestApp.Setup {
     fileprivate func makeHandler(_ backend: DevBackend, network: NetworkClient) -> any TokenRefreshHandler {
         let field = replay == .sameKey ? "Idempotency-Key" : nil
-        let dialect = server.dialect
         switch handler {
         case .rest:
             return RESTTokenRefreshHandler(
-                network: network, replayTolerance: replay, idempotencyKeyField: field,
-                accessToken: dialect.refreshNeedsAccessToken ? .field(dialect.accessTokenField ?? "") : .omitted,
-                refreshTokenField: dialect.refreshTokenField, format: .envelope, logoutAffectsSessionOnly: true)
+                network: network, replayTolerance: replay, idempotencyKeyField: field, format: .envelope,
+                logoutAffectsSessionOnly: true)
         case .oauth2:
             let server = backend.serverDescription
             let client = backend.configuration.oauth2Client
