@@ -29,13 +29,11 @@ extension GraphServices: SessionControl, AccountReading {
         try await translatingErrors { try await graph.auth.logout() }
     }
 
-    func launch() async throws -> LaunchOutcome {
+    func launch() async throws -> AutoLogin {
         try await translatingErrors {
-            switch try await graph.auth.autoLogin() {
-            case .signedIn(let user): .signedIn(user)
-            case .signedOut(let reason): .signedOut(reason)
-            case .undetermined(let error): .unverified(ScreenError(translating: error))
-            }
+            let outcome = try await graph.auth.autoLogin()
+            guard case .undetermined(let error) = outcome else { return outcome }
+            return .undetermined(ScreenError(translating: error))
         }
     }
 

@@ -72,15 +72,15 @@ package final class AppModel {
         }
     }
 
-    private func launched(_ outcome: LaunchOutcome) {
+    private func launched(_ outcome: AutoLogin) {
         guard let splash else { return }
         switch (outcome, services.session.state) {
         case (.signedIn(let user), .signedIn(let id)): open(id, user: user)
-        case (.unverified(let error), .signedIn(let id)): open(id, user: nil, banner: error)
+        case (.undetermined(let error), .signedIn(let id)): open(id, user: nil, banner: ScreenError(error))
         case (_, .signedIn(let id)): open(id, user: nil)
         case (.signedOut(let reason), _): showLogin(reason)
         case (_, .signedOut(let reason)): showLogin(reason)
-        case (.unverified(let error), .unknown): splash.fail(error)
+        case (.undetermined(let error), .unknown): splash.fail(ScreenError(error))
         case (_, .unknown): splash.fail(ScreenError("storeUnavailable"))
         }
     }

@@ -38,23 +38,12 @@ package protocol AccountReading: Sendable {
     /// Restores the stored session at launch, and asks the server whether it is valid.
     ///
     /// - Throws: When the store cannot be read now; `CancellationError`.
-    func launch() async throws -> LaunchOutcome
+    func launch() async throws -> AutoLogin
 
     func me() async throws -> User
 
     /// Fetches the photo of the user; `nil` for one without a photo.
     func photo(of user: User) async throws -> Data?
-}
-
-package enum LaunchOutcome: Sendable {
-    /// The server accepted the session. The user, if the server has said it.
-    case signedIn(User?)
-
-    /// There is a session, and the server could not be asked.
-    case unverified(ScreenError)
-
-    /// No user is signed in, and why.
-    case signedOut(SignOutReason)
 }
 
 package protocol SigningIn: Sendable {

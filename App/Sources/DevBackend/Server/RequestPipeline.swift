@@ -120,7 +120,7 @@ struct RequestPipeline: Sendable {
             error.oauth2Code = code
             return .response(failure(error, exchange))
         case .refuseToken:
-            return .response(failure(Authenticator.Refusal.invalid.error(), exchange))
+            return .response(failure(APIError.tokenInvalid, exchange))
         case .redirect(let url, let status):
             return .response(
                 Response(status: HTTPResponse.Status(code: status), headers: [.location: url.absoluteString]))

@@ -78,7 +78,7 @@ struct Sessions: Sendable {
         case .refused(let refusal, let generation):
             ledger.count(refusal == .reused ? \.refreshes.reuseDetected : \.refreshes.rejected)
             if let generation { ledger.setGeneration(generation, of: exchange.sequence) }
-            throw APIError(refusal)
+            throw APIError(.unauthorized, refusal.rawValue, refusal.message)
         }
     }
 
@@ -115,21 +115,5 @@ struct Sessions: Sendable {
     private func record(of refreshToken: String) async throws -> Stored.RefreshToken? {
         let digest = RefreshToken.digest(of: refreshToken)
         return try await database.writer.read { try Stored.RefreshToken.fetchOne($0, key: digest) }
-    }
-}
-
-extension APIError {
-    init(_ refusal: TokenFamilies.Refusal) {
-        switch refusal {
-        case .unknown: self.init(.unauthorized, "REFRESH_TOKEN_INVALID", "The refresh token is unknown.")
-        case .expired: self.init(.unauthorized, "REFRESH_TOKEN_EXPIRED", "The refresh token has expired.")
-        case .reused:
-            self.init(
-                .unauthorized, "REFRESH_TOKEN_REUSED", "The refresh token was used before; the session has ended.")
-        case .superseded:
-            self.init(
-                .unauthorized, "REFRESH_TOKEN_SUPERSEDED", "The refresh token and its successor were used before.")
-        case .revoked: self.init(.unauthorized, "SESSION_REVOKED", "The session has ended.")
-        }
     }
 }

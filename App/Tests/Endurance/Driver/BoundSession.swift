@@ -30,14 +30,10 @@ struct BoundSession: Sendable {
         .privateKey(id: client, key: try OAuth2ClientKey(pem: clientKey), issuer: issuer.absoluteString)
     }
 
-    func start(_ observer: (@Sendable (SessionEvent) -> Void)? = nil) throws -> PeerSession {
-        try start(proving: prover, observer)
-    }
-
-    private func start(
-        proving prover: DPoPProver, _ observer: (@Sendable (SessionEvent) -> Void)? = nil
+    func start(
+        proving shared: DPoPProver? = nil, _ observer: (@Sendable (SessionEvent) -> Void)? = nil
     ) throws -> PeerSession {
-        let network = network
+        let (network, prover) = (network, shared ?? prover)
         var handler = OAuth2TokenRefreshHandler(
             tokenEndpoint: issuer.appendingPathComponent("token"), client: try oauthClient(), network: network,
             replayTolerance: .sameKey)
