@@ -60,7 +60,6 @@ public struct ReaderApp: App {
         }
     }
 
-    /// The service of the session's item in the Keychain.
     private static var service: String { Bundle.main.bundleIdentifier ?? AppConfiguration.applicationName }
 
     /// The Keychain access group, from the Info.plist. `nil`: the application's own.

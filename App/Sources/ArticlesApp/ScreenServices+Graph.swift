@@ -29,13 +29,11 @@ extension GraphServices: SessionControl, AccountReading {
         try await translatingErrors { try await graph.auth.logout() }
     }
 
-    func launch() async throws -> LaunchOutcome {
+    func launch() async throws -> AutoLogin {
         try await translatingErrors {
-            switch try await graph.auth.autoLogin() {
-            case .signedIn(let user): .signedIn(user)
-            case .signedOut(let reason): .signedOut(reason)
-            case .undetermined(let error): .unverified(nil, ScreenError(translating: error))
-            }
+            let outcome = try await graph.auth.autoLogin()
+            guard case .undetermined(let error) = outcome else { return outcome }
+            return .undetermined(ScreenError(translating: error))
         }
     }
 
@@ -52,7 +50,7 @@ extension GraphServices: SessionControl, AccountReading {
     }
 }
 
-extension GraphServices: GuestRegistration, SocialLogin, GuestUpgrade, PhotoPreparing {
+extension GraphServices: SigningIn, PhotoPreparing {
     func registerGuest(
         name: String, photo: Data, progress: @escaping @Sendable (Double) -> Void
     ) async throws -> User? {
@@ -81,7 +79,7 @@ extension GraphServices: GuestRegistration, SocialLogin, GuestUpgrade, PhotoPrep
     }
 }
 
-extension GraphServices: ArticleReading, ArticleWriting {
+extension GraphServices: ArticleAccess {
     func page(after cursor: Article.Cursor?, limit: Int) async throws -> Page<Article> {
         try await translatingErrors { try await graph.articles.page(after: cursor, limit: limit) }
     }

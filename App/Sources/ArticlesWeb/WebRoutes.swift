@@ -5,7 +5,6 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// What the routes know of a request.
 struct WebContext: RequestContext {
     var coreContext: CoreRequestContextStorage
 
@@ -127,7 +126,6 @@ extension Response {
         self.init(status: status, headers: [.contentType: type], body: body)
     }
 
-    /// A redirect to a page, with GET.
     init(redirectingTo location: Location, query: String = "") {
         self.init(status: .seeOther, headers: [.location: location.path + query])
     }

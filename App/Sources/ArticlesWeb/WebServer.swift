@@ -37,7 +37,7 @@ package struct WebServer: Sendable {
     ) async throws -> WebServer {
         let access = AccessGuard()
         let window = await WebWindow(services: services, actionWait: configuration.actionWait)
-        let (bound, binding) = AsyncThrowingStream<Int, any Error>.makeStream()
+        let (bound, binding) = AsyncStream<Int>.makeStream()
         let logger = Logger(label: "articles-web", factory: { _ in SwiftLogNoOpLogHandler() })
         let application = Application(
             router: WebRoutes(window: window, access: access, photoBytes: configuration.photoBytes).router,
@@ -50,20 +50,17 @@ package struct WebServer: Sendable {
         settings.maximumGracefulShutdownDuration = .seconds(2)
         let group = ServiceGroup(configuration: settings)
         let running = Task {
-            do {
-                try await group.run()
-                binding.finish()
-            } catch {
-                binding.finish(throwing: error)
-                throw error
-            }
+            defer { binding.finish() }
+            try await group.run()
         }
-        for try await port in bound {
+        for await port in bound {
             let text = "http://\(access.authority(port: port))/?token=\(access.token.text)"
-            guard let url = URL(string: text) else { break }
+            guard let url = URL(string: text) else { throw URLError(.badURL) }
             await window.open()
             return WebServer(url: url, window: window, group: group, running: running)
         }
+        try Task.checkCancellation()
+        try await running.value
         throw CancellationError()
     }
 

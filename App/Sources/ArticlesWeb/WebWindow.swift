@@ -19,7 +19,6 @@ final class WebWindow {
         self.actionWait = actionWait
     }
 
-    /// Starts to follow the session.
     func open() {
         start { [app] in await app.run() }
     }
@@ -119,7 +118,6 @@ final class WebWindow {
         return (stream, change)
     }
 
-    /// The photo that is ready to be uploaded, or that of the user.
     func photo(isOfUser: Bool) -> Data? {
         isOfUser ? app.main?.photo : app.signIn?.guest.photo.prepared
     }

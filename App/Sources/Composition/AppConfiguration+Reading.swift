@@ -1,5 +1,5 @@
 import AuthInterface
-public import Foundation
+package import Foundation
 import NetworkCore
 import OAuth2Flows
 
@@ -8,9 +8,8 @@ extension AppConfiguration {
     /// reads any of them.
     ///
     /// - Throws: ``ConfigurationError``, which names the invalid flag, variable or key.
-    public static func read(
-        flags: [Setting: String] = [:],
-        environment: [String: String] = ProcessInfo.processInfo.environment
+    package static func read(
+        flags: [Setting: String] = [:], environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(ConfigurationError) -> AppConfiguration {
         let sources = try SettingSources(flags: flags, environment: environment)
         var configuration = AppConfiguration(baseURL: try sources.baseURL(), store: try sources.store())
@@ -34,7 +33,7 @@ extension AppConfiguration {
     /// The profiles of the configuration file, ordered by name, and the one in use; `nil` is the default one.
     ///
     /// - Throws: ``ConfigurationError``.
-    public static func profiles(
+    package static func profiles(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(ConfigurationError) -> (names: [ProfileName], current: ProfileName?) {
         let sources = try SettingSources(flags: [:], environment: environment)

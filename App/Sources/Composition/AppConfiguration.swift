@@ -1,63 +1,57 @@
-public import AuthInterface
+package import AuthInterface
 import DataAPI
-public import Foundation
-public import NetworkCaching
+package import Foundation
+package import NetworkCaching
 import NetworkCore
-public import OAuth2Flows
+package import OAuth2Flows
 import Storage
 
 /// The configuration of the application: server, store and refresh.
-public struct AppConfiguration: Sendable {
+package struct AppConfiguration: Sendable {
     /// The default base URL: that of `articles serve`.
-    public static let defaultBaseURL = "http://127.0.0.1:8080/api/v1"
+    package static let defaultBaseURL = "http://127.0.0.1:8080/api/v1"
 
-    /// The name of the application's folders.
-    public static let applicationName = "articles"
+    package static let applicationName = "articles"
 
-    /// The base URL of the API.
-    public var baseURL: URL
-
-    /// Where the session is stored.
-    public var store: StoreChoice
+    package var baseURL: URL
+    package var store: StoreChoice
 
     /// Whether a flag, the environment or the file names the store.
     var isStoreNamed = true
 
     /// The folder of the application's caches. `nil`: responses are kept in memory.
-    public var cacheFolder: URL?
+    package var cacheFolder: URL?
 
     /// The folder of the journal of a session in files. `nil`: the user's usual one, apart from that of the tokens.
-    public var journalFolder: URL?
+    package var journalFolder: URL?
 
-    /// How tokens are refreshed.
-    public var refresh = RefreshChoice.rest
+    package var refresh = RefreshChoice.rest
 
     /// Which replays of a refresh the server tolerates after a lost response (G12).
     ///
     /// The default is `.sameKey`, which is part of the contract of the articles API. A replay that the server does not
     /// tolerate ends the session, so a server that ignores idempotency keys needs `.none`.
-    public var replay = ReplayTolerance.sameKey
+    package var replay = ReplayTolerance.sameKey
 
     /// The status of the response to an expired access token.
-    public var expiredStatus = 401
+    package var expiredStatus = 401
 
     /// The header fields that carry tokens; `nil` is `Authorization: Bearer`.
-    public var tokenFields: TokenFields?
+    package var tokenFields: TokenFields?
 
     /// The profile, which has a session of its own; `nil` is the default one.
-    public var profile: ProfileName?
+    package var profile: ProfileName?
 
-    /// Creates a configuration with the defaults of the other properties.
-    public init(baseURL: URL, store: StoreChoice = .file(folder: nil)) {
+    package init(baseURL: URL, store: StoreChoice = .file(folder: nil)) {
         self.baseURL = baseURL
         self.store = store
     }
 
     /// The location of the session, for people: the path of a file, `memory`, or the keyring.
-    public var storeLocation: String { file?.path ?? (store == .memory ? "memory" : "the keyring") }
+    package var storeLocation: String { file?.path ?? (store == .memory ? "memory" : "the keyring") }
 
     /// The file of the session. `nil`: it is not in a file.
-    public var file: URL? { (makeStore() as? FileTokenStore)?.file }
+    package var file: URL? { (makeStore() as? FileTokenStore)?.file }
 
     func makeStore() -> any TokenStore { store.makeStore(account: account) }
 
@@ -68,12 +62,12 @@ public struct AppConfiguration: Sendable {
     /// What the journal says of the stored session (G30); nothing where there is no journal.
     ///
     /// - Throws: `TokenStoreError`.
-    public func journalEntry() async throws -> SessionJournalEntry {
+    package func journalEntry() async throws -> SessionJournalEntry {
         try await makeJournal()?.read() ?? SessionJournalEntry()
     }
 
     /// Creates a cache for the responses of a session: on disk if the session is, unless another process uses it.
-    public func makeCache() -> ResponseCache {
+    package func makeCache() -> ResponseCache {
         responseFolder.flatMap { try? ResponseCache(folder: $0) } ?? ResponseCache()
     }
 
@@ -137,16 +131,15 @@ extension AppConfiguration {
 }
 
 /// Header fields that carry tokens, in place of `Authorization`.
-public struct TokenFields: Sendable, Hashable {
-    /// The field of the access token.
-    public let accessToken: String
+package struct TokenFields: Sendable, Hashable {
+    package let accessToken: String
 
-    /// The field of the refresh token, for a server that needs both in every request, and a refresh call that has both.
-    public let refreshToken: String?
+    /// For a server that needs both tokens in every request, and a refresh call that has both.
+    package let refreshToken: String?
 
     /// Creates fields. Fails for names that are equal, that no header field can have (RFC 9110 §5.1), or that a request
     /// has for another reason.
-    public init?(accessToken: String, refreshToken: String? = nil) {
+    package init?(accessToken: String, refreshToken: String? = nil) {
         let reserved: Set<String> = [
             "accept", "authorization", "connection", "content-length", "content-type", "cookie", "expect", "host", "te",
             "transfer-encoding", "upgrade", "user-agent",
@@ -162,12 +155,11 @@ public struct TokenFields: Sendable, Hashable {
 }
 
 /// An invalid configuration. The description is one line that says what to do, without a secret.
-public struct ConfigurationError: Error, Sendable, CustomStringConvertible {
-    /// The problem and its solution.
-    public let description: String
+package struct ConfigurationError: Error, Sendable, CustomStringConvertible {
+    package let description: String
 
     /// Whether a flag is invalid, and not the environment or a file.
-    public let isUsage: Bool
+    package let isUsage: Bool
 
     init(_ description: String, isUsage: Bool = false) {
         self.description = description
@@ -175,11 +167,9 @@ public struct ConfigurationError: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// How tokens are refreshed.
-public enum RefreshChoice: Sendable, Hashable {
+package enum RefreshChoice: Sendable, Hashable {
     /// By `POST auth/refresh`.
     case rest
-
     /// By `POST oauth2/token`, as this client.
     case oauth2(OAuth2Client)
 }

@@ -1,38 +1,25 @@
-public import AuthInterface
-public import DataAPI
-public import Foundation
-public import Imaging
-public import NetworkCaching
-public import NetworkCore
-public import TokenRefresh
+package import AuthInterface
+package import DataAPI
+package import Foundation
+package import Imaging
+package import NetworkCaching
+package import NetworkCore
+package import TokenRefresh
 
-/// The object graph of the application.
-///
-/// This is the only place where the modules meet.
-public struct AppGraph: Sendable {
-    /// The configuration of the graph.
-    public let configuration: AppConfiguration
-
-    /// The store of the session's tokens.
-    public let store: any TokenStore
-
+/// The object graph of the application: the only place where the modules meet.
+package struct AppGraph: Sendable {
+    package let configuration: AppConfiguration
+    package let store: any TokenStore
     /// The session, which provides the tokens of requests.
-    public let session: any AuthSession & TokenProvider
-
-    /// Sends requests without a token.
-    public let unauthenticatedNetwork: NetworkClient
-
+    package let session: any AuthSession & TokenProvider
+    package let unauthenticatedNetwork: NetworkClient
     /// Sends requests with the session's token.
-    public let network: any NetworkService
-
-    /// Sign-in and sign-out.
-    public let auth: AuthService
-
-    /// The articles.
-    public let articles: ArticleService
+    package let network: any NetworkService
+    package let auth: AuthService
+    package let articles: ArticleService
 
     /// The store, if other processes share it. `nil`: it is in memory.
-    public var sharedStore: (any SharedTokenStore)? {
+    package var sharedStore: (any SharedTokenStore)? {
         configuration.store == .memory ? nil : store as? any SharedTokenStore
     }
 
@@ -45,13 +32,10 @@ public struct AppGraph: Sendable {
     ///
     /// The cache keeps responses for the session, until its end; no other graph uses it. All `observers` are notified
     /// of every call, the refresh included, and `observer` of the session's events, on any thread: it must not block.
-    public init(
-        _ configuration: AppConfiguration,
-        transport: any HTTPTransport = PlatformTransport.make(),
-        cache: ResponseCache? = nil,
-        policy: TokenRefreshPolicy = TokenRefreshPolicy(),
-        observers: [any NetworkObserver] = [],
-        observer: (@Sendable (SessionEvent) -> Void)? = nil
+    package init(
+        _ configuration: AppConfiguration, transport: any HTTPTransport = PlatformTransport.make(),
+        cache: ResponseCache? = nil, policy: TokenRefreshPolicy = TokenRefreshPolicy(),
+        observers: [any NetworkObserver] = [], observer: (@Sendable (SessionEvent) -> Void)? = nil
     ) {
         let url = configuration.baseURL
         func client(_ transport: any HTTPTransport) -> NetworkClient {
@@ -81,12 +65,11 @@ public struct AppGraph: Sendable {
         articles = ArticleService(network: network)
     }
 
-    /// The current state of the session, for a status command or a support screen.
-    public var report: SessionReport { SessionReport(coordinator.status) }
+    package var report: SessionReport { SessionReport(coordinator.status) }
 
     /// The articles that the cache keeps for a session. They need neither a connection nor a valid token. `nil`: the
     /// graph has no cache.
-    public func storedArticles(of session: SessionID) -> ArticleService? {
+    package func storedArticles(of session: SessionID) -> ArticleService? {
         cache.map { cache in
             let network = cache.network(
                 of: session, configuration: unauthenticatedNetwork.configuration, policy: configuration.authentication)
@@ -95,7 +78,7 @@ public struct AppGraph: Sendable {
     }
 
     /// Whether the store reports the changes of other processes now: the stream of one that cannot ends at once.
-    public func storeReportsChanges() async -> Bool {
+    package func storeReportsChanges() async -> Bool {
         guard let changes = sharedStore?.changes else { return false }
         return await withTaskGroup(of: Bool.self) { group in
             group.addTask {
@@ -120,7 +103,7 @@ public struct AppGraph: Sendable {
     ///
     /// - Throws: `AuthenticationError` with code `storeUnavailable` when the tokens of a session that has expired could
     ///   not be deleted.
-    public func settle() async throws {
+    package func settle() async throws {
         await coordinator.settle(within: .seconds(10))
         let status = coordinator.status
         if case .signedOut = status.state { deleteStoredResponses() }
@@ -131,7 +114,7 @@ public struct AppGraph: Sendable {
     /// Deletes the responses of sessions that this process keeps, or that an earlier one has left.
     ///
     /// Those of a process that runs stay: it deletes them itself, because it sees the end of the session in the store.
-    public func deleteStoredResponses() {
+    package func deleteStoredResponses() {
         (cache ?? configuration.existingCache)?.deleteResponsesOfSessions()
     }
 
@@ -141,7 +124,7 @@ public struct AppGraph: Sendable {
     /// of ``PlatformTransport`` stays as it is.
     ///
     /// - Throws: What ``settle()`` throws, after the connections were closed.
-    public func shutdown() async throws {
+    package func shutdown() async throws {
         let outcome: Result<Void, any Error>
         do {
             outcome = .success(try await settle())
@@ -156,7 +139,7 @@ public struct AppGraph: Sendable {
     /// Creates a fitter with the platform's codec: at most 1024×1024 pixels and 5 MB.
     ///
     /// - Throws: `ImagingError` with code `codecUnavailable` in a build without a codec.
-    public static func photoFitter() throws -> PhotoFitter {
+    package static func photoFitter() throws -> PhotoFitter {
         PhotoFitter(codec: try PlatformCodec.make())
     }
 }
@@ -179,30 +162,23 @@ private final class ResponseDeletion: Sendable {
 }
 
 /// The state of the session for a status command or a support screen, without tokens (G24).
-public struct SessionReport: Sendable, Hashable {
+package struct SessionReport: Sendable, Hashable {
     /// The access token's expiry, on the server's clock. `nil`: not known.
-    public let expiresAt: Date?
-
-    /// The end of the last session. `nil`: not known, or there was no session.
-    public let lastEnding: SignOutReason?
-
-    /// The failure of the last refresh. `nil`: it succeeded, or there was no refresh.
-    public let refreshFailure: TokenRefreshError?
-
+    package let expiresAt: Date?
+    /// `nil`: not known, or there was no session.
+    package let lastEnding: SignOutReason?
+    /// `nil`: the last refresh succeeded, or there was none.
+    package let refreshFailure: TokenRefreshError?
     /// What the server demands of the user before it renews the session (G32). `nil`: nothing.
-    public let userAction: StepUpChallenge?
-
-    /// The last failure of the store. `nil`: the store works.
-    public let storeFailure: TokenStoreError?
-
+    package let userAction: StepUpChallenge?
+    /// `nil`: the store works.
+    package let storeFailure: TokenStoreError?
     /// Whether a sign-out is still to be stored: the journal has it, and the next start completes it (G30).
-    public let isSignOutPending: Bool
-
-    /// The last failure of the journal. `nil`: it works, or there is none.
-    public let journalFailure: TokenStoreError?
-
+    package let isSignOutPending: Bool
+    /// `nil`: the journal works, or there is none.
+    package let journalFailure: TokenStoreError?
     /// The process that keeps this one from refreshing. `nil`: none, or not known.
-    public let leaseHolder: LeaseHolder?
+    package let leaseHolder: LeaseHolder?
 
     init(_ status: SessionStatus) {
         expiresAt = status.expiresAt

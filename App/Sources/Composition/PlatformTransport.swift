@@ -1,4 +1,4 @@
-public import NetworkCore
+package import NetworkCore
 
 #if os(Linux) && canImport(NetworkAsyncHTTPClient)
 import NetworkAsyncHTTPClient
@@ -8,9 +8,9 @@ import NetworkURLSession
 
 /// The transport of the platform: URLSession's on Apple platforms, and AsyncHTTPClient's on Linux, where URLSession
 /// ends the process when a response has trailer fields.
-public enum PlatformTransport {
+package enum PlatformTransport {
     /// Creates a transport with connections of its own: at most this number of calls at a time to an `http` origin.
-    public static func make(connectionsPerOrigin: Int = 8) -> any HTTPTransport {
+    package static func make(connectionsPerOrigin: Int = 8) -> any HTTPTransport {
         #if os(Linux) && canImport(NetworkAsyncHTTPClient)
         var limits = AsyncHTTPClientTransport.Limits()
         limits.connectionsPerOrigin = connectionsPerOrigin
@@ -26,7 +26,7 @@ public enum PlatformTransport {
     /// ``AppGraph/shutdown()`` does.
     ///
     /// URLSession closes its own connections when the transport is released. Any other transport stays as it is.
-    public static func shutdown(_ transport: any HTTPTransport) async {
+    package static func shutdown(_ transport: any HTTPTransport) async {
         #if os(Linux) && canImport(NetworkAsyncHTTPClient)
         // The process ends, or drops the transport: a connection that does not close is of no consequence.
         try? await (transport as? AsyncHTTPClientTransport)?.shutdown()

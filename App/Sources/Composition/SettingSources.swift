@@ -1,9 +1,8 @@
-public import Foundation
+package import Foundation
 import NetworkCore
 
 /// The sources of settings. A flag wins over the environment, the environment over the configuration file.
 struct SettingSources {
-    /// A value, and the name of its source.
     struct Found {
         let value: String
         let source: String
@@ -35,9 +34,7 @@ struct SettingSources {
     /// flag or the environment may name another, which must not receive it.
     private func isOfServer(_ section: [Setting: String]?) -> Bool {
         guard let file, let beside = section?[.baseURL] ?? file.values[.baseURL], let used = self[.baseURL]?.value
-        else {
-            return true
-        }
+        else { return true }
         return beside == used || URL(string: beside).flatMap(Origin.init) == URL(string: used).flatMap(Origin.init)
     }
 
@@ -75,46 +72,25 @@ struct SettingSources {
     }
 }
 
-/// A setting. It has one name everywhere: `base-url` is `--base-url`, `ARTICLES_BASE_URL` and `"base-url"`.
-public enum Setting: String, Sendable, CaseIterable {
-    /// The base URL of the API, with scheme `https`, or `http` on this machine.
+/// A setting. It has one name everywhere: `base-url` is `--base-url`, `ARTICLES_BASE_URL` and `"base-url"`. The help of
+/// the flags says what each one means.
+package enum Setting: String, Sendable, CaseIterable {
     case baseURL = "base-url"
-
-    /// Where the session is stored: one of ``StoreChoice/names``.
     case store
-
-    /// The folder of the file store.
     case storePath = "store-path"
-
-    /// How tokens are refreshed: `rest` or `oauth2`.
-    case refresh
-
-    /// Which replays of a refresh the server tolerates after a lost response: `none`, `key`, or a number of seconds.
-    case replay
-
-    /// The status of the response to an expired access token.
+    case refresh, replay
     case expiredStatus = "expired-status"
-
-    /// The header fields that carry the access token and, where the server needs both, the refresh token.
     case tokenFields = "token-fields"
-
-    /// The OAuth 2.0 client identifier.
     case clientID = "client-id"
-
-    /// The OAuth 2.0 client secret. It has no flag: other users of the machine can read a process's arguments.
+    /// It has no flag: other users of the machine can read a process's arguments.
     case clientSecret = "client-secret"
-
-    /// The profile: a section of the configuration file, with a session of its own.
     case profile
 
-    /// The flag; `nil` for a setting without one.
-    public var flag: String? { self == .clientSecret ? nil : "--\(rawValue)" }
-
-    /// The environment variable.
-    public var variable: String { "ARTICLES_" + rawValue.uppercased().replacing("-", with: "_") }
+    package var flag: String? { self == .clientSecret ? nil : "--\(rawValue)" }
+    package var variable: String { "ARTICLES_" + rawValue.uppercased().replacing("-", with: "_") }
 
     /// The variables that are set by their names of an earlier version, which are read for one release.
-    public static func formerVariables(
+    package static func formerVariables(
         in environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> [String] {
         (allCases.map(\.variable) + [ConfigurationFile.variable])
@@ -122,9 +98,10 @@ public enum Setting: String, Sendable, CaseIterable {
     }
 
     /// The name of a variable that has one of an earlier version.
-    public static func currentName(of variable: String) -> String { variable.replacing("LATCHKEY_", with: "ARTICLES_") }
+    package static func currentName(of variable: String) -> String {
+        variable.replacing("LATCHKEY_", with: "ARTICLES_")
+    }
 
-    /// Whether the setting is about one server.
     var belongsToServer: Bool {
         switch self {
         case .baseURL, .refresh, .replay, .expiredStatus, .tokenFields, .clientID, .clientSecret: true
@@ -134,21 +111,19 @@ public enum Setting: String, Sendable, CaseIterable {
 }
 
 /// The name of a profile: 1 to 32 letters, digits, `-` and `_`, the first a letter or digit.
-public struct ProfileName: Sendable, Hashable, CustomStringConvertible {
+package struct ProfileName: Sendable, Hashable, CustomStringConvertible {
     /// The name of the profile that is used when none is chosen. No section has it.
-    public static let defaultName = "default"
+    package static let defaultName = "default"
 
     static let rule = "a name of 1 to 32 letters, digits, - and _, the first a letter or digit"
 
-    /// The name.
-    public let rawValue: String
+    package let rawValue: String
 
-    /// Creates a name. Fails for one that is invalid, and for `default`.
-    public init?(_ text: String) {
+    /// Fails for a name that is invalid, and for `default`.
+    package init?(_ text: String) {
         guard text != Self.defaultName, text.wholeMatch(of: /[A-Za-z0-9][A-Za-z0-9_-]{0,31}/) != nil else { return nil }
         rawValue = text
     }
 
-    /// The name.
-    public var description: String { rawValue }
+    package var description: String { rawValue }
 }

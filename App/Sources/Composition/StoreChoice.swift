@@ -1,9 +1,9 @@
 import AuthInterface
-public import Foundation
+package import Foundation
 import Storage
 
 /// Where the session is stored.
-public enum StoreChoice: Sendable, Hashable {
+package enum StoreChoice: Sendable, Hashable {
     /// In a file of this user, in a folder; `nil` is the system's usual one.
     case file(folder: URL?)
 
@@ -25,7 +25,7 @@ public enum StoreChoice: Sendable, Hashable {
     #endif
 
     /// The stores that a setting can name.
-    public static var names: [String] { named.keys.sorted() }
+    package static var names: [String] { named.keys.sorted() }
 
     /// The stores by those names. A file is in the usual folder.
     static let named = ["file": StoreChoice.file(folder: nil), "memory": .memory].merging(system) { $1 }
@@ -63,7 +63,7 @@ extension AppConfiguration {
     ///
     /// Where a session may begin, the folder that `XDG_STATE_HOME` names is made if it is missing (XDG Base Directory
     /// Specification 0.8, §3).
-    public func choosingStore(forSignIn isSignIn: Bool) async -> AppConfiguration {
+    package func choosingStore(forSignIn isSignIn: Bool) async -> AppConfiguration {
         let environment = ProcessInfo.processInfo.environment
         if isSignIn, store == .file(folder: nil), let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") {
             // If it fails, the store says why.

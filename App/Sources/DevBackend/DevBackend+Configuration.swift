@@ -25,11 +25,8 @@ extension DevBackend {
         /// Zero, the default, treats any second use as theft and revokes the family (RFC 9700 §4.14.2).
         public var rotationGrace = Duration.zero
 
-        /// How identifiers, tokens and responses are written.
+        /// Where tokens are, and how an expired one is refused.
         public var dialect = Dialect()
-
-        /// The identity provider whose tokens `POST /auth/social/login` accepts.
-        public var provider = DevelopmentProvider()
 
         /// The client that may call `/oauth2/token` and `/oauth2/revoke`.
         public var oauth2Client = OAuth2Client(id: "latchkey-dev", secret: "development-only")

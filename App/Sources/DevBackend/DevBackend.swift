@@ -5,7 +5,7 @@ import UnixSignals
 ///
 /// Any number of servers can run in one process, each on its own port: a second one can be "another origin". All
 /// members can be used from any thread.
-public final class DevBackend: Sendable {
+public struct DevBackend: Sendable {
     /// The configuration that the server was started with.
     public let configuration: Configuration
 
@@ -14,13 +14,6 @@ public final class DevBackend: Sendable {
 
     private let services: BackendServices
     private let server: HTTPServer
-
-    private init(configuration: Configuration, origin: URL, services: BackendServices, server: HTTPServer) {
-        self.configuration = configuration
-        self.origin = origin
-        self.services = services
-        self.server = server
-    }
 
     /// The base URL of the API: the origin and `/api/v1`.
     public var baseURL: URL { origin.appendingPathComponent(RouteTable.basePath) }
@@ -73,7 +66,7 @@ extension DevBackend {
     /// The current fault plan, with its current counts. Setting it applies to later requests, and to held ones.
     public var faults: FaultPlan {
         get { services.faults.plan }
-        set { services.faults.plan = newValue }
+        nonmutating set { services.faults.plan = newValue }
     }
 
     /// The server's counts.
@@ -89,14 +82,11 @@ extension DevBackend {
 
     /// Expires every access token issued so far. Refresh tokens stay valid.
     public func expireAccessTokens() async throws {
-        _ = try await services.database.startNextEpoch()
+        try await services.database.startNextEpoch()
     }
 
     /// Revokes every session of a user, as an administrator does.
-    ///
-    /// - Returns: The number of sessions that were live.
-    @discardableResult
-    public func revokeSessions(ofUser userID: Int64) async throws -> Int {
+    public func revokeSessions(ofUser userID: Int64) async throws {
         try await services.sessions.endAll(ofUser: userID)
     }
 }

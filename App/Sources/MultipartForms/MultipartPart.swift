@@ -27,7 +27,6 @@ package struct MultipartHeader: Sendable, Hashable {
         filename = disposition.parameters["filename"]
     }
 
-    /// The header fields by their lower-case names.
     private static func fields(in header: Data) throws(MultipartParser.Failure) -> [String: String] {
         guard let text = String(validating: header, as: UTF8.self) else { throw .malformedHeader }
         var fields: [String: String] = [:]

@@ -2,8 +2,7 @@ import Foundation
 import ProgramTesting
 import Testing
 
-/// The demo, run as a process.
-@Suite(.timeLimit(.minutes(20))) struct DemoTests {
+@Suite(.home, .timeLimit(.minutes(20))) struct DemoTests {
     static let claims = [
         "a guest is registered",
         "the image is within 1024×1024 and 5 MB",
@@ -16,7 +15,6 @@ import Testing
 
     @Test(arguments: [["--refresh", "rest"], ["--refresh", "oauth2"], ["--expired-status", "419"]])
     func `every claim holds, with every refresh call and expired status`(_ arguments: [String]) async throws {
-        let home = Home()
         let run = try await home.run(["demo", "--json", "--requests", "40"] + arguments)
         #expect(run.status == 0, "\(run.allOutput)")
         #expect(run.errors.isEmpty)
@@ -31,7 +29,6 @@ import Testing
     @Test func `for people the demo draws the calls, its page has the claims, and it leaves no other files`()
         async throws
     {
-        let home = Home()
         let report = home.location("demo.html")
         let demo = ["demo", "--requests", "40", "--report", report]
         let run = try await home.run(demo, ["COLUMNS": "90", "NO_COLOR": "1"])
@@ -55,7 +52,6 @@ import Testing
     }
 
     @Test func `an interrupted run leaves no files`() async throws {
-        let home = Home()
         let program = try await home.start(["demo", "--requests", "5000"], [:])
         await program.waitForLine()
         program.kill(SIGINT)

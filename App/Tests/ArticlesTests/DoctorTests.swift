@@ -7,7 +7,6 @@ import Testing
 
 /// `articles doctor` finds what is wrong, says what to do, and changes nothing.
 @Suite(.home, .timeLimit(.minutes(20))) struct DoctorTests {
-    /// What the doctor has found.
     private struct Checkup {
         let status: Int32
         /// By name, as in `failure: the message; the advice`.

@@ -2,7 +2,6 @@ import Foundation
 import ProgramTesting
 import Testing
 
-/// The help of each command.
 @Suite(.home) struct HelpTests {
     /// A command, as ArgumentParser's `--experimental-dump-help` writes it.
     private struct Command: Decodable {

@@ -11,7 +11,6 @@ import Testing
         try await home.run(arguments + base)
     }
 
-    /// The identifier of the last refresh call.
     private func refreshRequest() throws -> String {
         try #require(backend.journal.last { $0.path.hasSuffix("/auth/refresh") }).requestID
     }

@@ -6,17 +6,9 @@ import NetworkRecording
 import ProgramTesting
 import Testing
 
-/// `--verbose`, `--trace`, `--har` and `--report`: the requests of a command, without secrets.
+/// `--verbose`, `--trace`, `--har` and `--report`: the requests of a command. That they have no token is G35.
 @Suite(.home, .timeLimit(.minutes(20))) struct TrafficTests {
-    /// The tokens of the session, and parts of the access token.
-    private func secrets() async throws -> [String] {
-        let bundle = try await home.tokens(of: backend)
-        let tokens = [bundle.accessToken, try #require(bundle.refreshToken)]
-        return tokens + tokens[0].split(separator: ".").dropFirst().map(String.init)
-    }
-
     @Test(.signedIn) func `--verbose names each attempt, and standard output stays as it is`() async throws {
-        let secrets = try await secrets()
         let plain = try await home.run(["list", "--json"] + base).output
         try await backend.expireAccessTokens()
         let run = try await home.run(["list", "--json", "--verbose"] + base)
@@ -24,7 +16,6 @@ import Testing
         for words in ["articles?limit=20 → 401", "auth/refresh → 200", "attempt 2", "first byte"] {
             #expect(run.errors.contains(words), "\(run.errors)")
         }
-        for secret in secrets { #expect(!run.allOutput.contains(secret)) }
     }
 
     @Test(.signedIn) func `--trace draws the requests of any command, also when it fails`() async throws {
@@ -38,19 +29,14 @@ import Testing
         #expect(try await Home().run(["logout", "--trace"]).errors == "no requests\n")
     }
 
-    @Test(.signedIn) func `--har records the exchanges, redacted, for this user only`() async throws {
-        let secrets = try await secrets()
+    @Test(.signedIn) func `--har records the exchanges, for this user only`() async throws {
         try await backend.expireAccessTokens()
         let path = try home.file("traffic.har", Data("of before".utf8))
         #expect(try await home.run(["list", "--har", path] + base).status == 0)
         #expect(try home.mode(of: path) == 0o600)
-        let data = try Data(contentsOf: URL(fileURLWithPath: path))
-        let archive = try JSONDecoder().decode(HTTPArchive.self, from: data)
+        let archive = try JSONDecoder().decode(HTTPArchive.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
         #expect(archive.log.entries.map(\.response.status) == [401, 200, 200])
         #expect(archive.log.entries[1].request.url.hasSuffix("/auth/refresh"))
-        let new = try await home.tokens(of: backend)
-        let text = String(decoding: data, as: UTF8.self)
-        for secret in secrets + [new.accessToken, new.refreshToken ?? ""] { #expect(!text.contains(secret)) }
     }
 
     @Test(.signedIn) func `a file that cannot be written is an error before anything is sent`() async throws {

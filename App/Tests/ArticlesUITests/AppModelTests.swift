@@ -28,7 +28,7 @@ import Testing
 
     @Test func `a launch that cannot tell shows what is stored, with a banner`() async throws {
         backend.stored[.first] = [.fixture(7)]
-        await fixture.launch(.unverified(nil, .offline), state: .signedIn(.first))
+        await fixture.launch(.undetermined(ScreenError.offline), state: .signedIn(.first))
         let main = try #require(app.main)
         #expect(main.list.banner == .offline)
         backend.pages.standing = .failure(ScreenError.offline)
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test func `a user who is not known at the launch is fetched with the list`() async throws {
-        await fixture.launch(.unverified(nil, .offline), state: .signedIn(.first))
+        await fixture.launch(.undetermined(ScreenError.offline), state: .signedIn(.first))
         backend.users.standing = .success(.ada)
         try await #require(app.main).load()
         #expect(app.main?.user == .ada)
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func `a launch that cannot read the store is a failure, not a login`() async throws {
-        backend.launches.standing = .success(.unverified(nil, ScreenError("storeUnavailable")))
+        backend.launches.standing = .success(.undetermined(ScreenError("storeUnavailable")))
         try await #require(app.splash).launch()
         #expect(app.splash?.phase.error?.code == "storeUnavailable")
     }
@@ -103,8 +103,6 @@ import Testing
         #expect(app.signIn?.signOutError?.code == "storeUnavailable")
     }
 
-    // MARK: In the background
-
     @Test func `the newest articles are read for the next launch`() async {
         backend.launches.standing = .success(.signedIn(.ada))
         backend.pages.standing = .success(.fixture(1...3))
@@ -113,7 +111,7 @@ import Testing
     }
 
     @Test func `without a session, or a server, nothing is read`() async {
-        let outcomes: [LaunchOutcome] = [.signedOut(.expired()), .unverified(.ada, .offline)]
+        let outcomes: [AutoLogin] = [.signedOut(.expired()), .undetermined(ScreenError.offline)]
         for outcome in outcomes {
             backend.launches.standing = .success(outcome)
             await BackgroundRefresh(services: backend.services).run()

@@ -87,8 +87,6 @@ import Testing
         #expect(!list.isLoadingMore)
     }
 
-    // MARK: The pages after the first
-
     @Test func `the next page is added without repetition, until the end of the list`() async {
         await load(.fixture(1...2, next: "a"))
         let more = await backend.pages.called { await list.loadMore() }

@@ -5,7 +5,6 @@ import Testing
 
 @testable import ArticlesUI
 
-/// A guest who keeps the account.
 @MainActor
 @Suite(.timeLimit(.minutes(20))) struct UpgradeTests {
     private let fixture = RunningApp()

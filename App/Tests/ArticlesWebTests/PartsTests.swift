@@ -8,7 +8,6 @@ import Testing
 
 @testable import ArticlesWeb
 
-/// The parts of which pages and requests consist.
 @Suite struct PartsTests {
     @Test func `every text that a template names exists, and none is inserted without escaping`() {
         for (name, source) in PageTemplates.sources {

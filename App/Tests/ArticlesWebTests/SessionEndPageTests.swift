@@ -3,7 +3,6 @@ import Testing
 
 @testable import ArticlesWeb
 
-/// The session ends while the user works.
 @Suite(.timeLimit(.minutes(20))) struct SessionEndPageTests {
     @Test(.website) func `a session that ends shows one alert with its reason, and the login returns to the article`()
         async throws

@@ -3,7 +3,6 @@ import Foundation
 import ProgramTesting
 import Testing
 
-/// `articles web` as a process.
 @Suite(.timeLimit(.minutes(20))) struct WebCommandTests {
     private func start(_ arguments: [String], in folder: TemporaryFolder) async throws -> SpawnedProgram {
         let home = folder.url.path

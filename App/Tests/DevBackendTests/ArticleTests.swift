@@ -52,7 +52,6 @@ import Testing
             "a late retry does not create a deleted article again")
     }
 
-    /// `GET /articles/events`.
     @Test(.server { $0.limits.eventHeartbeat = .milliseconds(20) })
     func `a stream without events sends comments, and ends with the server`() async throws {
         let token = try await client.signIn().accessToken

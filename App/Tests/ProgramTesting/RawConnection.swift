@@ -20,7 +20,6 @@ package struct RawConnection: Sendable {
     /// Sends text unchanged. The line ends of HTTP are CRLF.
     package func send(_ text: String) async throws { try await send(Data(text.utf8)) }
 
-    /// Sends bytes unchanged.
     package func send(_ data: Data) async throws {
         try await channel.writeAndFlush(ByteBuffer(bytes: data))
     }

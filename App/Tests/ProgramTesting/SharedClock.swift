@@ -35,7 +35,6 @@ package final class SharedClock: TimeSource {
         }
     }
 
-    /// Adds time, in all processes.
     package func advance(bySeconds seconds: Int64) {
         var sum = added + seconds
         precondition(pwrite(descriptor, &sum, 8, 0) == 8, "the file of the clock must be writable")

@@ -76,12 +76,6 @@ package final class SpawnedProgram: Sendable {
         for await printed in lines where line == nil || printed == line { return }
     }
 
-    /// Waits until the program has printed one of several lines, and returns it; `nil` when the program has closed its
-    /// standard output before.
-    package func waitForLine(among expected: Set<String>) async -> String? {
-        await lines.first { expected.contains($0) }
-    }
-
     #if os(Linux)
     /// Waits until the process is stopped, by a signal of its own or of another process.
     ///

@@ -97,7 +97,9 @@ struct ScriptedBrowser: Sendable {
     }
 
     func open(_ page: URL) async throws {
-        let head = try await Self.get(changed(page, changingPage))
+        var components = try #require(URLComponents(url: page, resolvingAgainstBaseURL: false))
+        changingPage(&components)
+        let head = try await Self.get(#require(components.url))
         guard let redirect = head.headers["Location"].flatMap({ URL(string: $0) }) else {
             throw ProviderProcess.Failure("the provider did not redirect: \(head.status)")
         }
@@ -116,20 +118,11 @@ struct ScriptedBrowser: Sendable {
 
     /// It follows no redirect.
     private static let transport = URLSessionTransport()
-
-    private func changed(_ url: URL, _ change: (inout URLComponents) -> Void) throws -> URL {
-        var components = try #require(URLComponents(url: url, resolvingAgainstBaseURL: false))
-        change(&components)
-        return try #require(components.url)
-    }
 }
 
 extension URLComponents {
-    /// Replaces a query item; `nil` removes it.
-    mutating func set(_ name: String, _ value: String?) {
-        var items = (queryItems ?? []).filter { $0.name != name }
-        if let value { items.append(URLQueryItem(name: name, value: value)) }
-        queryItems = items
+    mutating func set(_ name: String, _ value: String) {
+        queryItems = (queryItems ?? []).filter { $0.name != name } + [URLQueryItem(name: name, value: value)]
     }
 }
 

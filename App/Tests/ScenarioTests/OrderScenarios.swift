@@ -14,8 +14,6 @@ import class ContractTesting.ManualTimeSource
 extension Scenarios {
     /// S29 and S30: the order of sign-ins, in a store, beside it and at the owner's followers (rule 10).
     @Suite struct OrderScenarios {
-        // MARK: S29
-
         @Test(arguments: [false, true])
         func `S29: a user whom a sign-in has replaced does not come back, though the store could not take it`(
             isOtherRunning: Bool
@@ -44,8 +42,6 @@ extension Scenarios {
                 #expect(app.backend.statistics.refreshes == .init())
             }
         }
-
-        // MARK: S30
 
         /// An owner of a session whose tokens followers read in a place of their own.
         private struct Owner {

@@ -48,7 +48,14 @@ extension Scenarios {
             try await ProgramSandbox.run(
                 { $0.rotationGrace = grace }, environment: ["ARTICLES_REPLAY": replay]
             ) { sandbox in
-                try await sandbox.killBeforeTheSave()
+                let gate = sandbox.backend.hold("POST", "/auth/refresh", at: .beforeResponse)
+                try await sandbox.backend.expireAccessTokens()
+                let process = try await sandbox.start("list")
+                await gate.arrivals(1)
+                process.kill()
+                _ = await process.result
+                gate.open()
+                #expect(sandbox.backend.statistics.refreshes.committed == 1)
                 let next = try await sandbox.run("list")
                 #expect(next.status == 0, "\(next.errors)")
                 let refreshes = sandbox.backend.statistics.refreshes
@@ -105,7 +112,16 @@ extension Scenarios {
         @Test func `S18: a program waits for its background refresh before it ends`() async throws {
             try await ProgramSandbox.run { sandbox in
                 let store = try sandbox.store()
-                try await sandbox.age(store, remaining: 30)
+                // Of 900 seconds 30 remain. The first refresh of a session of this name starts in the background 60 s
+                // before the end, and no later (G33).
+                let session = SessionID(rawValue: "aged-513")
+                try await store.update { found in
+                    guard case .success(.active(let bundle)) = found else { return nil }
+                    return .active(
+                        TokenBundle(
+                            accessToken: bundle.accessToken, refreshToken: bundle.refreshToken, expiresAt: Date() + 30,
+                            session: session, receivedAt: Date() - 870))
+                }
                 let gate = sandbox.backend.hold("POST", "/auth/refresh", at: .beforeResponse)
                 let process = try await sandbox.start("list")
                 // The server has rotated, and the program has printed its articles.

@@ -65,6 +65,30 @@ extension Scenarios {
             }
         }
 
+        @Test func `419 means expired: one refresh for a burst and for late refusals, and none for a 401`() async throws
+        {
+            try await TestApp.run({
+                $0.server.dialect.expiredTokenStatus = .authenticationTimeout
+                $0.authentication.expiredStatuses = [419]
+            }) { app in
+                let gate = app.backend.hold("GET", "/articles/*", at: .beforeResponse)
+                try await app.backend.expireAccessTokens()
+                async let late = app.sendAll(5)
+                await gate.arrivals(5)
+                await app.sendAll(20) { _ in .articles() }.expectSuccess()
+                #expect(app.backend.statistics.refreshes == .init(received: 1, committed: 1))
+                gate.open()
+                await late.expectSuccess()
+                #expect(app.backend.statistics.refreshes.received == 1)
+                #expect(app.backend.statistics.count("GET", "/articles/{id}", status: 419) == 5)
+
+                app.backend.faults = FaultPlan([FaultRule(nil, "/articles/*", .refuseToken)])
+                #expect(await app.send(.article(1))?.status == 401)
+                #expect(app.backend.statistics.refreshes.received == 1)
+                #expect(app.events.endings == [])
+            }
+        }
+
         @Test func `S8: a refused token that another process has replaced is read from the store`() async throws {
             try await runStrictly { first, second in
                 try await first.session.refresh()
@@ -119,8 +143,8 @@ extension Scenarios {
                 // Each was sent once: the engine repeats none of them.
                 #expect(app.backend.journal.count { $0.path.hasSuffix("/articles/7") } == 10)
 
-                let provider = app.backend.configuration.provider
-                let token = try provider.token(for: "apple", subject: "ada", name: "ada", expiresAt: clock.date + 600)
+                let token = try DevelopmentProvider().token(
+                    for: "apple", subject: "ada", name: "ada", expiresAt: clock.date + 600)
                 let signedIn = try await app.unauthenticated.send(.socialLogin(.apple, token: token))
                 try await app.session.stepUp(signedIn.tokens.result)
                 #expect(app.session.state == session, "the session keeps its identity")

@@ -11,7 +11,6 @@ import NetworkAsyncHTTPClient
 /// machine. The time limit is for a scenario that hangs, and long enough for a machine under load.
 @Suite(.serialized, .eachTransport, .timeLimit(.minutes(20))) enum Scenarios {}
 
-/// The transports that the scenarios run over.
 enum ScenarioTransport: String, CaseIterable {
     case urlSession
     #if os(Linux)
@@ -37,7 +36,6 @@ enum ScenarioTransport: String, CaseIterable {
     }
 }
 
-/// Runs each test once over each transport.
 struct EachTransport: SuiteTrait, TestTrait, TestScoping {
     let isRecursive = true
 

@@ -42,7 +42,6 @@ package final class AppModel {
         for await _ in states { follow() }
     }
 
-    /// Ends the session because the user asked for it.
     package func signOut() async {
         await leaving.join { [self] _ in
             do {
@@ -58,7 +57,6 @@ package final class AppModel {
         alert = nil
     }
 
-    /// Shows what the state of the session requires.
     private func follow(signOutError: ScreenError? = nil) {
         switch (services.session.state, root) {
         case (.unknown, _): break
@@ -74,15 +72,15 @@ package final class AppModel {
         }
     }
 
-    private func launched(_ outcome: LaunchOutcome) {
+    private func launched(_ outcome: AutoLogin) {
         guard let splash else { return }
         switch (outcome, services.session.state) {
         case (.signedIn(let user), .signedIn(let id)): open(id, user: user)
-        case (.unverified(let user, let error), .signedIn(let id)): open(id, user: user, banner: error)
+        case (.undetermined(let error), .signedIn(let id)): open(id, user: nil, banner: ScreenError(error))
         case (_, .signedIn(let id)): open(id, user: nil)
         case (.signedOut(let reason), _): showLogin(reason)
         case (_, .signedOut(let reason)): showLogin(reason)
-        case (.unverified(_, let error), .unknown): splash.fail(error)
+        case (.undetermined(let error), .unknown): splash.fail(ScreenError(error))
         case (_, .unknown): splash.fail(ScreenError("storeUnavailable"))
         }
     }

@@ -93,7 +93,11 @@ package final class ArticleListModel {
         do {
             let page = try await services.articles.page(after: nil, limit: Self.pageSize)
             guard ticket.isCurrent else { return }
-            show(page)
+            articles = Self.withoutRepetition(page.items)
+            next = page.nextCursor
+            banner = nil
+            moreError = nil
+            phase = .loaded
         } catch let error where error.isCancellation {
             if ticket.isCurrent { phase = before }
         } catch {
@@ -101,14 +105,6 @@ package final class ArticleListModel {
             banner = articles.isEmpty ? nil : error
             phase = .failed(error)
         }
-    }
-
-    private func show(_ page: Page<Article>) {
-        articles = Self.withoutRepetition(page.items)
-        next = page.nextCursor
-        banner = nil
-        moreError = nil
-        phase = .loaded
     }
 
     private func loadNextPage(_ ticket: ModelCall.Ticket) async {

@@ -12,11 +12,11 @@ package final class ArticleModel {
     package private(set) var phase = LoadPhase.idle
 
     @ObservationIgnored private let call = ModelCall()
-    private let articles: any ArticleReading
+    private let articles: any ArticleAccess
     private let sessionMayHaveEnded: () -> Void
 
     init(
-        id: Article.ID, known: Article?, articles: any ArticleReading, sessionMayHaveEnded: @escaping () -> Void
+        id: Article.ID, known: Article?, articles: any ArticleAccess, sessionMayHaveEnded: @escaping () -> Void
     ) {
         self.id = id
         article = known
@@ -24,7 +24,6 @@ package final class ArticleModel {
         self.sessionMayHaveEnded = sessionMayHaveEnded
     }
 
-    /// Loads the article, unless it is there.
     package func load() async {
         guard phase != .loaded else { return }
         await call.join { [self] in await fetch($0) }

@@ -6,7 +6,6 @@ import Observation
 @Observable
 @MainActor
 package final class ComposeModel {
-    /// What the user has written.
     package var draft = ArticleDraft(title: "", content: "")
 
     package private(set) var phase = LoadPhase.idle
@@ -18,24 +17,19 @@ package final class ComposeModel {
     /// neither a lost response nor a form that is sent twice makes a second article.
     private var attempts: [Attempt] = []
     @ObservationIgnored private let call = ModelCall()
-    private let articles: any ArticleWriting
+    private let articles: any ArticleAccess
     private let sessionMayHaveEnded: () -> Void
     private let finish: (Article) -> Void
 
     init(
-        articles: any ArticleWriting,
-        sessionMayHaveEnded: @escaping () -> Void,
-        finish: @escaping (Article) -> Void
+        articles: any ArticleAccess, sessionMayHaveEnded: @escaping () -> Void, finish: @escaping (Article) -> Void
     ) {
         self.articles = articles
         self.sessionMayHaveEnded = sessionMayHaveEnded
         self.finish = finish
     }
 
-    /// Whether the draft is complete, and is not being published.
     package var canSubmit: Bool { isComplete && phase != .loading }
-
-    /// Whether the user has written something.
     package var hasDraft: Bool { !draft.title.isEmpty || !draft.content.isEmpty }
 
     private var isComplete: Bool {
@@ -90,7 +84,6 @@ package final class ComposeModel {
     /// What a later session of the same user takes over.
     var place: Place { Place(draft: draft, form: form, attempts: attempts) }
 
-    /// A draft, its form and the last attempts.
     struct Place {
         fileprivate let draft: ArticleDraft
         fileprivate let form: String

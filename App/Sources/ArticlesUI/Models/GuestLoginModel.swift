@@ -36,7 +36,6 @@ package final class GuestLoginModel {
         self.finish = finish
     }
 
-    /// Whether the name and the photo are complete, and no registration is under way.
     package var canSubmit: Bool {
         if case .ready = photo { !trimmedName.isEmpty && phase != .loading } else { false }
     }

@@ -36,11 +36,7 @@ package final class MainModel {
 
     // Neither a user nor a session that was restored says who is a guest: without `usesProvider` it is not known.
     init(
-        session: SessionID,
-        user: User?,
-        usesProvider: Bool,
-        banner: ScreenError?,
-        services: ScreenServices,
+        session: SessionID, user: User?, usesProvider: Bool, banner: ScreenError?, services: ScreenServices,
         sessionMayHaveEnded: @escaping () -> Void
     ) {
         self.session = session
@@ -81,7 +77,6 @@ package final class MainModel {
         return model
     }
 
-    /// Loads the list, and the user if it is not known.
     package func load() async {
         await list.load()
         guard !isClosed, user == nil, list.phase == .loaded else { return }
@@ -107,7 +102,6 @@ package final class MainModel {
         user.map { Place(user: $0.id, path: path, compose: compose.place) }
     }
 
-    /// Where a user was when the session ended.
     struct Place {
         let user: User.ID
         fileprivate let path: [Route]

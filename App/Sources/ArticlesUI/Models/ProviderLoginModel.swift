@@ -8,7 +8,6 @@ package final class ProviderLoginModel {
     /// `loaded` means that the server has accepted the provider's token.
     package private(set) var phase = LoadPhase.idle
 
-    /// The provider whose login is under way.
     package private(set) var provider: SocialProvider?
 
     /// The providers that the screen offers; none to a user who is known to have one.
@@ -22,9 +21,7 @@ package final class ProviderLoginModel {
     /// `exchange` sends the token to the server; `finish` is called with the user, with the error, or with `nil` when
     /// the user has cancelled.
     init(
-        isOffered: Bool = true,
-        identity: any IdentityTokenSource,
-        call: ModelCall = ModelCall(),
+        isOffered: Bool = true, identity: any IdentityTokenSource, call: ModelCall = ModelCall(),
         exchange: @escaping (SocialProvider, String) async throws -> User?,
         finish: @escaping (Result<User?, ScreenError>?) -> Void
     ) {
@@ -63,7 +60,6 @@ package final class ProviderLoginModel {
         finish(nil)
     }
 
-    /// The session is over.
     func close() {
         call.cancel()
         end(.idle)

@@ -7,7 +7,6 @@ package struct ScreenError: LocalizedError, Sendable, Hashable {
     /// The code, such as `timedOut`. ``Strings`` has a text for each code of the application's errors.
     package let code: String
 
-    /// The HTTP status of the response, if there was one.
     package let status: Int?
 
     /// The identifier of the request in the server's log.
@@ -39,17 +38,13 @@ package struct ScreenError: LocalizedError, Sendable, Hashable {
     }
 
     package init(_ error: any Error) {
-        if let error = error as? ScreenError {
-            self = error
-        } else {
-            self.init("unknown", detail: (error as? any LocalizedError)?.errorDescription)
-        }
+        let detail = (error as? any LocalizedError)?.errorDescription
+        self = error as? ScreenError ?? ScreenError("unknown", detail: detail)
     }
 
     /// The text in the user's language.
     package var errorDescription: String? { Strings.current.message(for: self) }
 
-    /// Whether what was asked for does not exist.
     package var isMissing: Bool { Phrase(errorCode: code, status: status) == .errorNotFound }
 
     /// Whether the session may have ended. The state of the session decides.
@@ -68,13 +63,8 @@ package enum LoadPhase: Sendable, Hashable {
     /// Nothing was requested, or the request was cancelled.
     case idle
 
-    /// A request is under way.
     case loading
-
-    /// The newest request succeeded.
     case loaded
-
-    /// The newest request failed.
     case failed(ScreenError)
 
     package var error: ScreenError? {

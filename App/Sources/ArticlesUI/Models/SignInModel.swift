@@ -6,7 +6,6 @@ import Observation
 @Observable
 @MainActor
 package final class SignInModel {
-    /// Why there is no session.
     package let reason: SignOutReason
 
     /// The error of a sign-out whose tokens could not be deleted yet. The session has ended nevertheless.
@@ -18,9 +17,7 @@ package final class SignInModel {
     @ObservationIgnored private let login: ModelCall
 
     init(
-        reason: SignOutReason,
-        signOutError: ScreenError? = nil,
-        services: ScreenServices,
+        reason: SignOutReason, signOutError: ScreenError? = nil, services: ScreenServices,
         finish: @escaping (User?) -> Void
     ) {
         let login = ModelCall()
@@ -35,10 +32,8 @@ package final class SignInModel {
         }
     }
 
-    /// Whether a login is under way.
     var isBusy: Bool { login.isRunning }
 
-    /// The screen is gone.
     func close() {
         login.cancel()
         guest.close()

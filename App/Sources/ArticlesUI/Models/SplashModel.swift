@@ -1,3 +1,4 @@
+import DataAPI
 import Observation
 
 /// The screen of the launch: it waits for the stored session.
@@ -9,9 +10,9 @@ package final class SplashModel {
 
     @ObservationIgnored private let call = ModelCall()
     private let account: any AccountReading
-    private let finish: (LaunchOutcome) -> Void
+    private let finish: (AutoLogin) -> Void
 
-    init(account: any AccountReading, finish: @escaping (LaunchOutcome) -> Void) {
+    init(account: any AccountReading, finish: @escaping (AutoLogin) -> Void) {
         self.account = account
         self.finish = finish
     }

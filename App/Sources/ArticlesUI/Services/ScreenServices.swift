@@ -6,18 +6,14 @@ package import Foundation
 package struct ScreenServices: Sendable {
     package var session: any SessionControl
     package var account: any AccountReading
-    package var logins: any GuestRegistration & SocialLogin & GuestUpgrade
+    package var logins: any SigningIn
     package var identity: any IdentityTokenSource
     package var photos: any PhotoPreparing
-    package var articles: any ArticleReading & ArticleWriting
+    package var articles: any ArticleAccess
 
     package init(
-        session: any SessionControl,
-        account: any AccountReading,
-        logins: any GuestRegistration & SocialLogin & GuestUpgrade,
-        identity: any IdentityTokenSource,
-        photos: any PhotoPreparing,
-        articles: any ArticleReading & ArticleWriting
+        session: any SessionControl, account: any AccountReading, logins: any SigningIn,
+        identity: any IdentityTokenSource, photos: any PhotoPreparing, articles: any ArticleAccess
     ) {
         self.session = session
         self.account = account
@@ -28,7 +24,6 @@ package struct ScreenServices: Sendable {
     }
 }
 
-/// The session, as far as screens need it.
 package protocol SessionControl: Sendable {
     var state: SessionState { get }
 
@@ -39,12 +34,11 @@ package protocol SessionControl: Sendable {
     func signOut() async throws
 }
 
-/// The user of the session.
 package protocol AccountReading: Sendable {
     /// Restores the stored session at launch, and asks the server whether it is valid.
     ///
     /// - Throws: When the store cannot be read now; `CancellationError`.
-    func launch() async throws -> LaunchOutcome
+    func launch() async throws -> AutoLogin
 
     func me() async throws -> User
 
@@ -52,24 +46,21 @@ package protocol AccountReading: Sendable {
     func photo(of user: User) async throws -> Data?
 }
 
-/// The result of ``AccountReading/launch()``.
-package enum LaunchOutcome: Sendable {
-    /// The server accepted the session. The user, if the server has said it.
-    case signedIn(User?)
-
-    /// There is a session, and the server could not be asked. The user, if it is known.
-    case unverified(User?, ScreenError)
-
-    /// No user is signed in, and why.
-    case signedOut(SignOutReason)
-}
-
-package protocol GuestRegistration: Sendable {
+package protocol SigningIn: Sendable {
     /// Registers a guest with a prepared photo, and signs it in. `progress` is called on any thread with the uploaded
     /// part, from 0 to 1. The result is `nil` when the server does not name the guest, and has signed it in.
     func registerGuest(
         name: String, photo: Data, progress: @escaping @Sendable (Double) -> Void
     ) async throws -> User?
+
+    /// - Returns: The user; `nil`: the server does not name the user, and has signed them in.
+    func signIn(_ provider: SocialProvider, token: String) async throws -> User?
+
+    /// Makes the guest of the session the owner of an account at an identity provider.
+    ///
+    /// - Returns: The user, who stays the same.
+    /// - Throws: ``ScreenError``, with status 409 when the account or the user is in use already; `CancellationError`.
+    func upgrade(_ provider: SocialProvider, token: String) async throws -> User
 }
 
 /// Prepares a picked photo for the upload: size, orientation, metadata.
@@ -78,25 +69,13 @@ package protocol PhotoPreparing: Sendable {
     func prepare(_ photo: Data) async throws -> Data
 }
 
-package protocol SocialLogin: Sendable {
-    /// - Returns: The user; `nil`: the server does not name the user, and has signed them in.
-    func signIn(_ provider: SocialProvider, token: String) async throws -> User?
-}
-
-/// Makes the guest of the session the owner of an account at an identity provider.
-package protocol GuestUpgrade: Sendable {
-    /// - Returns: The user, who stays the same.
-    /// - Throws: ``ScreenError``, with status 409 when the account or the user is in use already; `CancellationError`.
-    func upgrade(_ provider: SocialProvider, token: String) async throws -> User
-}
-
 /// Obtains the token of an identity provider, from a sheet of the system or of the provider.
 package protocol IdentityTokenSource: Sendable {
     /// - Throws: `CancellationError` when the user closes the sheet.
     func token(for provider: SocialProvider) async throws -> String
 }
 
-package protocol ArticleReading: Sendable {
+package protocol ArticleAccess: Sendable {
     /// Fetches a page of the list, newest first.
     func page(after cursor: Article.Cursor?, limit: Int) async throws -> Page<Article>
 
@@ -105,9 +84,7 @@ package protocol ArticleReading: Sendable {
     func storedPage(of session: SessionID, limit: Int) async -> [Article]
 
     func article(_ id: Article.ID) async throws -> Article
-}
 
-package protocol ArticleWriting: Sendable {
     /// Creates an article. With a key that the server has seen, it returns the article of the first call. When it
     /// throws, the article may have been created.
     func create(_ draft: ArticleDraft, key: String) async throws -> Article

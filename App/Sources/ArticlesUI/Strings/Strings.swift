@@ -27,14 +27,7 @@ package struct Strings: Sendable {
 
     /// The text before its arguments are inserted. A text that is missing is the English one, and then the key.
     func template(of phrase: Phrase) -> String {
-        table[phrase] ?? Self.english[phrase] ?? phrase.rawValue
-    }
-
-    private var table: [Phrase: String] {
-        switch language {
-        case .english: Self.english
-        case .korean: Self.korean
-        }
+        (language == .korean ? Self.korean[phrase] : nil) ?? Self.english[phrase] ?? phrase.rawValue
     }
 
     /// The text of an error: what happened and what to do, then the status and the identifier for a support request.

@@ -13,7 +13,6 @@ import NIOConcurrencyHelpers
 /// - A page of another origin may not cause a request at all: browsers say where a request comes from. A form needs the
 ///   form token too.
 final class AccessGuard: Sendable {
-    /// What is done with a request.
     enum Decision: Equatable {
         case pass
         /// The token was valid: the response sets the cookie.

@@ -51,7 +51,6 @@ struct Screen {
             ["error": splash.phase.error.map(strings.message)])
     }
 
-    /// The login screen, with the alert of a session that has ended.
     private static func signIn(_ login: SignInModel, _ alert: SessionEndAlert?, _ strings: Strings) -> Screen {
         let (guest, social) = (login.guest, login.social)
         let (isPreparing, isUploading) = (guest.photo == .preparing, guest.phase == .loading)
@@ -74,13 +73,12 @@ struct Screen {
             ])
     }
 
-    /// The account, which a guest can keep with a provider.
     private static func account(_ main: MainModel, _ strings: Strings) -> Screen {
         let photo = main.photo.map { picture($0, at: "/account/photo") }
         return Screen(
             "account", strings(.account), isBusy: main.upgrade.provider != nil,
             [
-                "person": main.user.map { ["name": $0.name, "photo": photo].compactMapValues { $0 } },
+                "person": main.user.map { ["name": $0.name, "photo": photo].compactMapValues(\.self) },
                 "isKept": main.upgrade.phase == .loaded,
                 "isOffered": main.upgrade.phase != .loaded && !main.upgrade.providers.isEmpty,
                 "upgrade": providers(main.upgrade, strings, at: "/account/upgrade", cancelledAt: "/account/cancel"),

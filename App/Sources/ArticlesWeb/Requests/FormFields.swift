@@ -4,7 +4,6 @@ import Hummingbird
 import MultipartForms
 import NIOCore
 
-/// The fields of a form, as a browser sends them.
 struct FormFields: Sendable, Equatable {
     /// The texts by name; the first one of a name counts.
     private(set) var texts: [String: String] = [:]

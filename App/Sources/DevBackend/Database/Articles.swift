@@ -18,12 +18,15 @@ struct Articles: Sendable {
     /// A page, newest first: of articles before one, so that an article that is created or deleted between two pages
     /// causes neither a repetition nor a gap. The cursor of the next page is the identifier of the last one.
     func page(before id: Int64?, limit: Int) async throws -> Payload.Page<Payload.Article> {
+        // Identifiers grow with every article and are never used again, so their order is that of creation. One row more
+        // than asked for shows whether there is another page.
         let rows = try await database.writer.read { database in
-            try Payload.Article.fetch(database, before: id, limit: limit + 1)
+            try Payload.Article.fetchAll(
+                database, sql: "\(Payload.Article.selection) WHERE article.id < ? ORDER BY article.id DESC LIMIT ?",
+                arguments: [id ?? .max, limit + 1])
         }
-        // One row more than asked for shows whether there is another page.
         let items = Array(rows.prefix(limit))
-        let next = rows.count > limit ? items.last.map { String($0.id.number) } : nil
+        let next = rows.count > limit ? items.last.map { String($0.id) } : nil
         return Payload.Page(items: items, nextCursor: next)
     }
 
@@ -53,10 +56,10 @@ struct Articles: Sendable {
                 authorID: userID, title: draft.title, body: draft.body, createdAt: now, updatedAt: now)
             try record.insert(database)
             let article = try Payload.Article.require(record.id ?? 0, in: database)
-            try Stored.ArticleEvent.record("created", article.id.number, now: now, in: database)
+            try Stored.ArticleEvent.record("created", article.id, now: now, in: database)
             if let key {
                 let used = Stored.IdempotencyKey(
-                    userID: userID, key: key, fingerprint: draft.fingerprint, articleID: article.id.number)
+                    userID: userID, key: key, fingerprint: draft.fingerprint, articleID: article.id)
                 try used.insert(database)
             }
             return (article, true)
@@ -94,16 +97,9 @@ struct Articles: Sendable {
 }
 
 extension Payload.Article {
-    private static let selection = """
+    fileprivate static let selection = """
         SELECT article.*, user.name AS authorName FROM article JOIN user ON user.id = article.authorID
         """
-
-    /// Identifiers grow with every article and are never used again, so their order is that of creation.
-    fileprivate static func fetch(_ database: Database, before id: Int64?, limit: Int) throws -> [Self] {
-        try fetchAll(
-            database, sql: "\(selection) WHERE article.id < ? ORDER BY article.id DESC LIMIT ?",
-            arguments: [id ?? .max, limit])
-    }
 
     fileprivate static func require(_ id: Int64, in database: Database) throws -> Self {
         guard let article = try fetchOne(database, sql: "\(selection) WHERE article.id = ?", arguments: [id]) else {

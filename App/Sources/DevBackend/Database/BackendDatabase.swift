@@ -41,17 +41,14 @@ struct BackendDatabase: Sendable {
     /// Access tokens of an earlier epoch are expired.
     var epoch: Int { currentEpoch.withLockedValue { $0 } }
 
-    /// Starts the next epoch, which expires every access token issued so far, and returns it.
-    func startNextEpoch() async throws -> Int {
+    /// Starts the next epoch, which expires every access token issued so far.
+    func startNextEpoch() async throws {
         let epoch = try await writer.write { database in
             let epoch = try Stored.Setting.epoch(in: database) + 1
             try Stored.Setting(name: "epoch", value: Data(String(epoch).utf8)).update(database)
             return epoch
         }
-        return currentEpoch.withLockedValue { current in
-            current = max(current, epoch)
-            return current
-        }
+        currentEpoch.withLockedValue { $0 = max($0, epoch) }
     }
 
     func close() {
@@ -78,7 +75,6 @@ extension Stored.Setting {
     }
 }
 
-/// The migrations from an empty database to the current schema.
 private enum Schema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -90,60 +86,42 @@ private enum Schema {
 
     // The event of a deletion outlives the article, and so does an idempotency key: a late retry must not create a
     // deleted article again. Neither has a reference to it.
-    private static let migrations = [
-        (
-            "accounts",
-            """
-            CREATE TABLE user (
-                id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, imageKey TEXT, provider TEXT,
-                providerSubject TEXT, createdAt DATETIME NOT NULL, UNIQUE (provider, providerSubject));
-            CREATE TABLE file (
-                key TEXT PRIMARY KEY NOT NULL, bytes BLOB NOT NULL, width INTEGER NOT NULL, height INTEGER NOT NULL,
-                createdAt DATETIME NOT NULL);
-            """
-        ),
-        (
-            "tokens",
-            """
-            CREATE TABLE setting (name TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL);
-            CREATE TABLE tokenFamily (
-                id TEXT PRIMARY KEY NOT NULL, userID INTEGER NOT NULL REFERENCES user ON DELETE CASCADE,
-                generation INTEGER NOT NULL, createdAt DATETIME NOT NULL, revokedAt DATETIME);
-            CREATE TABLE refreshToken (
-                digest BLOB PRIMARY KEY NOT NULL, familyID TEXT NOT NULL REFERENCES tokenFamily ON DELETE CASCADE,
-                generation INTEGER NOT NULL, expiresAt DATETIME NOT NULL, rotatedAt DATETIME,
-                UNIQUE (familyID, generation));
-            """
-        ),
-        (
-            "articles",
-            """
-            CREATE TABLE article (
-                id INTEGER PRIMARY KEY AUTOINCREMENT, authorID INTEGER NOT NULL REFERENCES user ON DELETE CASCADE,
-                title TEXT NOT NULL, body TEXT NOT NULL, createdAt DATETIME NOT NULL, updatedAt DATETIME NOT NULL);
-            CREATE TABLE idempotencyKey (
-                userID INTEGER NOT NULL REFERENCES user ON DELETE CASCADE, key TEXT NOT NULL,
-                fingerprint BLOB NOT NULL, articleID INTEGER NOT NULL, PRIMARY KEY (userID, key));
-            """
-        ),
-        (
-            "refreshKeys",
-            """
-            ALTER TABLE refreshToken ADD COLUMN keyDigest BLOB;
-            ALTER TABLE refreshToken ADD COLUMN accessClaims BLOB;
-            """
-        ),
-        (
-            "articleEvents",
-            """
-            CREATE TABLE articleEvent (
-                id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, articleID INTEGER NOT NULL,
-                createdAt DATETIME NOT NULL);
-            """
-        ),
-        (
-            "filesWithoutDimensions",
-            "ALTER TABLE file DROP COLUMN width; ALTER TABLE file DROP COLUMN height;"
-        ),
+    private static let migrations: KeyValuePairs = [
+        "accounts": """
+        CREATE TABLE user (
+            id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, imageKey TEXT, provider TEXT,
+            providerSubject TEXT, createdAt DATETIME NOT NULL, UNIQUE (provider, providerSubject));
+        CREATE TABLE file (
+            key TEXT PRIMARY KEY NOT NULL, bytes BLOB NOT NULL, width INTEGER NOT NULL, height INTEGER NOT NULL,
+            createdAt DATETIME NOT NULL);
+        """,
+        "tokens": """
+        CREATE TABLE setting (name TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL);
+        CREATE TABLE tokenFamily (
+            id TEXT PRIMARY KEY NOT NULL, userID INTEGER NOT NULL REFERENCES user ON DELETE CASCADE,
+            generation INTEGER NOT NULL, createdAt DATETIME NOT NULL, revokedAt DATETIME);
+        CREATE TABLE refreshToken (
+            digest BLOB PRIMARY KEY NOT NULL, familyID TEXT NOT NULL REFERENCES tokenFamily ON DELETE CASCADE,
+            generation INTEGER NOT NULL, expiresAt DATETIME NOT NULL, rotatedAt DATETIME,
+            UNIQUE (familyID, generation));
+        """,
+        "articles": """
+        CREATE TABLE article (
+            id INTEGER PRIMARY KEY AUTOINCREMENT, authorID INTEGER NOT NULL REFERENCES user ON DELETE CASCADE,
+            title TEXT NOT NULL, body TEXT NOT NULL, createdAt DATETIME NOT NULL, updatedAt DATETIME NOT NULL);
+        CREATE TABLE idempotencyKey (
+            userID INTEGER NOT NULL REFERENCES user ON DELETE CASCADE, key TEXT NOT NULL,
+            fingerprint BLOB NOT NULL, articleID INTEGER NOT NULL, PRIMARY KEY (userID, key));
+        """,
+        "refreshKeys": """
+        ALTER TABLE refreshToken ADD COLUMN keyDigest BLOB;
+        ALTER TABLE refreshToken ADD COLUMN accessClaims BLOB;
+        """,
+        "articleEvents": """
+        CREATE TABLE articleEvent (
+            id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, articleID INTEGER NOT NULL,
+            createdAt DATETIME NOT NULL);
+        """,
+        "filesWithoutDimensions": "ALTER TABLE file DROP COLUMN width; ALTER TABLE file DROP COLUMN height;",
     ]
 }

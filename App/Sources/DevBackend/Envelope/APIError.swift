@@ -2,7 +2,6 @@ import HTTPTypes
 
 /// An error that is sent in the envelope. Any other error becomes a 500 without details.
 struct APIError: Error {
-    /// What is wrong with one field of the request.
     struct FieldError: Encodable, Sendable, Hashable {
         let field: String?
         let message: String

@@ -21,9 +21,8 @@ struct EnvelopeMeta: Encodable {
 extension JSONEncoder {
     /// The encoder of all responses. Dates are in whole seconds of UTC, as `JSONDecoder`'s own ISO 8601 strategy reads
     /// them on every platform.
-    static func api(_ identifiers: DevBackend.Dialect.Identifiers) -> JSONEncoder {
+    static var api: JSONEncoder {
         let encoder = JSONEncoder()
-        encoder.userInfo[.identifiers] = identifiers
         encoder.dateEncodingStrategy = .iso8601
         encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
         return encoder
@@ -46,42 +45,33 @@ extension JSONEncoder {
 enum Payload {
     struct Empty: Encodable {}
 
-    /// An error without an envelope.
-    struct PlainError: Encodable {
-        let code: String
-        let message: String
-        @NullIfAbsent var errors: [APIError.FieldError]?
-    }
-
     struct User: Encodable {
-        let id: PublicID
+        let id: Int64
         let name: String
         @NullIfAbsent var profileUrl: String?
         @NullIfAbsent var profileImageKey: String?
 
         init(_ user: Stored.User, origin: String) throws {
-            id = PublicID(number: try user.requireID())
+            id = try user.requireID()
             name = user.name
             profileImageKey = user.imageKey
             profileUrl = user.imageKey.map { "\(origin)\(RouteTable.basePath)/files/\($0)" }
         }
     }
 
-    /// The result of a sign-in.
     struct SignedIn: Encodable {
         let user: User
         let accessToken: String
         let refreshToken: String
-        let expiresAt: Date?
     }
 
     struct Article: Encodable, FetchableRecord {
         struct Author: Encodable {
-            let id: PublicID
+            let id: Int64
             let name: String
         }
 
-        let id: PublicID
+        let id: Int64
         let title: String
         let content: String
         let author: Author
@@ -90,12 +80,11 @@ enum Payload {
 
         /// Reads a row of `article` joined with `authorName`.
         init(row: Row) throws {
-            id = PublicID(number: try row.decode(forColumn: "id"))
+            id = try row.decode(forColumn: "id")
             title = try row.decode(forColumn: "title")
             content = try row.decode(forColumn: "body")
             author = Author(
-                id: PublicID(number: try row.decode(forColumn: "authorID")),
-                name: try row.decode(forColumn: "authorName"))
+                id: try row.decode(forColumn: "authorID"), name: try row.decode(forColumn: "authorName"))
             createdAt = try row.decode(forColumn: "createdAt")
             updatedAt = try row.decode(forColumn: "updatedAt")
         }

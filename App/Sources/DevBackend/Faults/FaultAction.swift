@@ -2,18 +2,15 @@ public import Foundation
 
 /// A fault of one request.
 public enum FaultAction: Sendable, Hashable {
-    /// The request waits this long, then continues.
-    case delay(Duration)
     /// The request waits between zero and this long, at random, then continues.
     case jitter(upTo: Duration)
     /// The handler runs and commits at once; its response waits this long.
     ///
     /// On a refresh the token is rotated at once, and the client gets the new one late.
     case delayResponse(Duration)
-    /// The handler does not run; the response has this status, in the envelope (an OAuth 2.0 error under `/oauth2`).
-    ///
-    /// `retryAfter` becomes a `Retry-After` field in whole seconds, rounded up; `code` the envelope's code.
-    case respond(status: Int, retryAfter: Duration? = nil, code: String? = nil)
+    /// The handler does not run; the response has this status and code, in the envelope (an OAuth 2.0 error under
+    /// `/oauth2`).
+    case respond(status: Int, code: String? = nil)
     /// The handler does not run; the response is 401 `TOKEN_INVALID` for any token.
     case refuseToken
     /// The handler does not run; the response redirects to this URL with 301, 302, 303, 307 or 308.
@@ -29,10 +26,10 @@ public enum FaultAction: Sendable, Hashable {
     case cutResponse(afterBytes: Int)
 }
 
-/// `{"kind": "respond", "status": 503, "retryAfterSeconds": 2}`, as a program sends it to `/dev/faults`.
+/// `{"kind": "respond", "status": 503, "code": "BUSY"}`, as a program sends it to `/dev/faults`.
 extension FaultAction: Decodable {
     private enum Key: String, CodingKey {
-        case kind, milliseconds, status, retryAfterSeconds, code
+        case kind, milliseconds, status, code
     }
 
     /// Reads one of the faults that JSON can have.
@@ -50,12 +47,10 @@ extension FaultAction: Decodable {
             return number
         }
         switch try fields.decode(String.self, forKey: .kind) {
-        case "delay": self = .delay(.milliseconds(try number(.milliseconds, in: 0...600_000)))
         case "delayResponse": self = .delayResponse(.milliseconds(try number(.milliseconds, in: 0...600_000)))
         case "respond":
             self = .respond(
                 status: try number(.status, in: 200...599),
-                retryAfter: try fields.decodeIfPresent(Int.self, forKey: .retryAfterSeconds).map { .seconds($0) },
                 code: try fields.decodeIfPresent(String.self, forKey: .code))
         case "refuseToken": self = .refuseToken
         case "closeBeforeHandler": self = .closeBeforeHandler

@@ -7,7 +7,6 @@ final class FaultInjector: Sendable {
         var delay = Duration.zero
         /// How long the response waits after the handler has run.
         var responseDelay = Duration.zero
-        /// The action that replaces the handler, if any.
         var interruption: FaultAction?
         var losesResponse = false
         /// The bytes of the response's body after which the connection is closed.
@@ -18,7 +17,7 @@ final class FaultInjector: Sendable {
         let method: String?
         let pattern: PathPattern
         let position: Gate.Position
-        let gate: Gate
+        let gate = Gate()
     }
 
     private struct State {
@@ -45,7 +44,6 @@ final class FaultInjector: Sendable {
                 guard rule.remaining ?? 1 > 0, rule.matches(method: method, path: path) else { continue }
                 if let remaining = rule.remaining { state.plan.rules[index].remaining = remaining - 1 }
                 switch rule.action {
-                case .delay(let duration): decision.delay += duration
                 case .jitter(let bound): decision.delay += bound * Double.random(in: 0..<1)
                 case .delayResponse(let duration): decision.responseDelay += duration
                 case .closeAfterHandler: decision.losesResponse = true
@@ -60,10 +58,9 @@ final class FaultInjector: Sendable {
     }
 
     func hold(method: String?, path: String, at position: Gate.Position) -> Gate {
-        let gate = Gate()
-        let placed = PlacedGate(method: method, pattern: PathPattern(path), position: position, gate: gate)
+        let placed = PlacedGate(method: method, pattern: PathPattern(path), position: position)
         state.withLockedValue { $0.gates.append(placed) }
-        return gate
+        return placed.gate
     }
 
     func passGates(_ position: Gate.Position, method: String, path: String) async {

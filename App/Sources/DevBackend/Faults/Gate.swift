@@ -20,8 +20,6 @@ public final class Gate: Sendable {
 
     private let state = NIOLockedValueBox(State())
 
-    init() {}
-
     /// Waits until this many requests have arrived in total, those already released included.
     ///
     /// Returns early when the calling task is cancelled.
@@ -37,9 +35,7 @@ public final class Gate: Sendable {
         release(.max)
     }
 
-    /// Releases the requests that have waited longest, and stays closed for the rest.
-    ///
-    /// - Parameter count: The most requests to release.
+    /// Releases the requests that have waited longest, at most this many, and stays closed for the rest.
     public func release(_ count: Int = 1) {
         let released = state.withLockedValue { state in
             let released = state.held.prefix(count)

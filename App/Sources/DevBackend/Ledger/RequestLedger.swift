@@ -1,4 +1,3 @@
-import HTTPTypes
 import NIOConcurrencyHelpers
 
 /// Counts and journals every request.
@@ -17,7 +16,6 @@ final class RequestLedger: Sendable {
     private let state = NIOLockedValueBox(State())
 
     var statistics: ServerStatistics { state.withLockedValue(\.statistics) }
-
     var journal: [JournalEntry] { state.withLockedValue { $0.entries.suffix(Self.capacity) } }
 
     func arrived(method: String, path: String, requestID: String, credentialFields: [String], isRefresh: Bool) -> Int {
@@ -45,7 +43,6 @@ final class RequestLedger: Sendable {
         change(sequence) { $0.tokenGeneration = generation }
     }
 
-    /// Changes an entry that is still in the journal.
     private func change(_ sequence: Int, _ body: (inout JournalEntry) -> Void) {
         state.withLockedValue { state in
             guard let first = state.entries.first?.sequence, sequence >= first else { return }
@@ -74,22 +71,4 @@ public struct JournalEntry: Sendable, Hashable {
     public internal(set) var status: Int?
     /// The rotation number of the access or refresh token in the request; nil unless this server issued it.
     public internal(set) var tokenGeneration: Int?
-}
-
-/// The header fields that commonly carry credentials, and those that the dialect adds.
-struct CredentialFields: Sendable {
-    private let names: Set<String>
-
-    init(dialect: DevBackend.Dialect) {
-        var names: Set<String> = [
-            "authorization", "proxy-authorization", "cookie", "accesstoken", "refreshtoken", "access-token",
-            "refresh-token", "x-access-token", "x-refresh-token", "x-auth-token", "x-api-key",
-        ]
-        names.formUnion([dialect.accessTokenField, dialect.refreshTokenField].compactMap { $0?.lowercased() })
-        self.names = names
-    }
-
-    func present(in fields: HTTPFields) -> [String] {
-        Set(fields.map(\.name.canonicalName)).intersection(names).sorted()
-    }
 }

@@ -58,9 +58,8 @@ struct ArticleRoutes: Sendable {
         try validate(title: body.title, content: body.content)
         let draft = Articles.Draft(title: body.title, body: body.content)
         let (article, isNew) = try await articles.create(draft, by: userID, idempotencyKey: key, now: now())
-        let id = exchange.dialect.identifiers.text(article.id.number)
-        return try exchange.success(
-            article, status: isNew ? .created : .ok, headers: [.location: "\(RouteTable.basePath)/articles/\(id)"])
+        let location = "\(RouteTable.basePath)/articles/\(article.id)"
+        return try exchange.success(article, status: isNew ? .created : .ok, headers: [.location: location])
     }
 
     private func change(_ request: Request, _ exchange: Exchange) async throws -> Response {
@@ -84,19 +83,17 @@ struct ArticleRoutes: Sendable {
     private static let ofUser: HTTPFields = [.cacheControl: "private, max-age=0"]
 
     private func articleID(_ exchange: Exchange) throws -> Int64 {
-        guard let id = exchange.dialect.identifiers.number(exchange.parameter) else { throw APIError.notFound }
+        guard let id = Int64(exchange.parameter) else { throw APIError.notFound }
         return id
     }
 
     private func validate(title: String?, content: String?) throws {
+        let texts = [("title", title, limits.titleCharacters), ("content", content, limits.articleCharacters)]
         var errors: [APIError.FieldError] = []
-        if let title, !(1...limits.titleCharacters).contains(title.unicodeScalars.count) {
-            errors.append(.init(field: "title", message: "Must have 1 to \(limits.titleCharacters) characters."))
+        for case (let field, let text?, let limit) in texts where !(1...limit).contains(text.unicodeScalars.count) {
+            errors.append(.init(field: field, message: "Must have 1 to \(limit) characters."))
         }
-        if let content, !(1...limits.articleCharacters).contains(content.unicodeScalars.count) {
-            errors.append(.init(field: "content", message: "Must have 1 to \(limits.articleCharacters) characters."))
-        }
-        for (field, text) in [("title", title), ("content", content)] where text?.contains("\0") == true {
+        for (field, text, _) in texts where text?.contains("\0") == true {
             errors.append(.init(field: field, message: "Must not have a null character."))
         }
         guard errors.isEmpty else { throw APIError.validation(errors) }

@@ -8,7 +8,7 @@ import MultipartForms
 struct AuthRoutes: Sendable {
     let sessions: Sessions
     let authenticator: Authenticator
-    let provider: DevelopmentProvider
+    let dialect: DevBackend.Dialect
     let limits: DevBackend.Limits
 
     var routes: [Route] {
@@ -25,10 +25,9 @@ struct AuthRoutes: Sendable {
         let refreshToken: String
     }
 
-    /// The tokens of a refresh call, in the body or in header fields.
-    private struct RefreshTokens: Decodable {
-        var refreshToken: String?
-        var accessToken: String?
+    private struct RefreshRequest: Decodable {
+        /// Absent where a header field has it.
+        let refreshToken: String?
     }
 
     private struct SocialLoginRequest: Decodable {
@@ -68,8 +67,8 @@ struct AuthRoutes: Sendable {
             let names = DevelopmentProvider.names.joined(separator: ", ")
             throw APIError.validation("provider", "Must be one of: \(names).")
         }
-        guard let identity = provider.identity(in: login.token, provider: login.provider, now: sessions.now())
-        else {
+        let provider = DevelopmentProvider()
+        guard let identity = provider.identity(in: login.token, provider: login.provider, now: sessions.now()) else {
             // A 401 that does not mean the access token: it has no challenge (RFC 6750 §3).
             throw APIError(.unauthorized, "PROVIDER_TOKEN_INVALID", "The provider's token is not valid.")
         }
@@ -96,15 +95,13 @@ struct AuthRoutes: Sendable {
     }
 
     /// Reads the refresh token of a refresh call, with the session's access token where the dialect needs it.
-    private func refreshToken(_ request: Request, _ exchange: Exchange) async throws -> String {
-        let dialect = exchange.dialect
-        let body = try await request.json(RefreshTokens.self, upTo: limits.bodyBytes)
-        let field = dialect.refreshTokenField.flatMap { HTTPField.Name($0) }.flatMap { request.headers[$0] }
-        guard let refreshToken = body.refreshToken ?? field else {
+    private func refreshToken(of request: Request) async throws -> String {
+        let body = try await request.json(RefreshRequest.self, upTo: limits.bodyBytes)
+        guard let refreshToken = body.refreshToken ?? request.headers[named: dialect.refreshTokenField] else {
             throw APIError.validation("refreshToken", "Is required.")
         }
         if dialect.refreshNeedsAccessToken {
-            guard let accessToken = body.accessToken ?? authenticator.accessToken(in: request.headers) else {
+            guard let accessToken = authenticator.accessToken(in: request.headers) else {
                 throw APIError.validation("accessToken", "Is required.")
             }
             guard try await sessions.isAccessToken(accessToken, ofSessionWith: refreshToken) else {
@@ -119,7 +116,7 @@ struct AuthRoutes: Sendable {
         let refreshToken: String
         do {
             key = try request.idempotencyKey(upTo: limits.idempotencyKeyCharacters)
-            refreshToken = try await self.refreshToken(request, exchange)
+            refreshToken = try await self.refreshToken(of: request)
         } catch {
             sessions.ledger.count(\.refreshes.rejected)
             throw error
@@ -142,7 +139,7 @@ struct AuthRoutes: Sendable {
         let pair = try sessions.pair(for: grant)
         let payload = Payload.SignedIn(
             user: try Payload.User(user, origin: exchange.origin), accessToken: pair.accessToken,
-            refreshToken: pair.refreshToken, expiresAt: pair.expiresAt)
+            refreshToken: pair.refreshToken)
         return try exchange.success(payload, status: status, headers: [.cacheControl: "no-store"])
     }
 }

@@ -19,17 +19,14 @@ struct DevRoutes: Sendable {
                 return try exchange.success(Payload.Empty?.none)
             },
             route(.post, "/dev/expire") { _, exchange in
-                try exchange.success(["epoch": try await database.startNextEpoch()])
+                try await database.startNextEpoch()
+                return try exchange.success(Payload.Empty?.none)
             },
-            route(.get, "/dev/stats") { _, exchange in
-                try exchange.success(ledger.statistics)
-            },
+            route(.get, "/dev/stats") { _, exchange in try exchange.success(ledger.statistics) },
         ]
     }
 
-    private func route(
-        _ method: HTTPRequest.Method, _ path: String, handler: @escaping Route.Handler
-    ) -> Route {
+    private func route(_ method: HTTPRequest.Method, _ path: String, handler: @escaping Route.Handler) -> Route {
         Route(method, path) { request, exchange in
             let isOfPage = request.headers[.origin] != nil || !["none", nil].contains(request.headers[.secFetchSite])
             guard !isOfPage, request.isForLoopback else {

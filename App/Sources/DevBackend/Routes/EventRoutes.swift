@@ -15,7 +15,6 @@ struct EventRoutes: Sendable {
     let authenticator: Authenticator
     let limits: DevBackend.Limits
 
-    /// How often a stream looks for events.
     private static let interval = Duration.milliseconds(50)
     private static let batch = 100
 
@@ -47,7 +46,10 @@ struct EventRoutes: Sendable {
                     let events = try await events(after: last)
                     // No event for a session that has ended.
                     guard (try? await authenticator.userID(of: request, in: exchange)) != nil else { break }
-                    for event in events { try await writer.write(Self.bytes(of: event, exchange)) }
+                    for event in events {
+                        let text = "id: \(event.id ?? 0)\nevent: \(event.kind)\ndata: {\"id\":\(event.articleID)}\n\n"
+                        try await writer.write(ByteBuffer(string: text))
+                    }
                     last = events.last?.id ?? last
                     if !events.isEmpty {
                         lastWrite = .now
@@ -66,13 +68,5 @@ struct EventRoutes: Sendable {
         try await database.writer.read { database in
             try Stored.ArticleEvent.filter(Column("id") > id).order(Column("id")).limit(Self.batch).fetchAll(database)
         }
-    }
-
-    private static func bytes(of event: Stored.ArticleEvent, _ exchange: Exchange) throws -> ByteBuffer {
-        let data = try JSONEncoder.api(exchange.dialect.identifiers).encode(["id": PublicID(number: event.articleID)])
-        var buffer = ByteBuffer(string: "id: \(event.id ?? 0)\nevent: \(event.kind)\ndata: ")
-        buffer.writeBytes(data)
-        buffer.writeString("\n\n")
-        return buffer
     }
 }

@@ -23,26 +23,23 @@ struct BackendServices: Sendable {
             families: TokenFamilies(
                 successionKey: database.successionKey, lifetime: configuration.refreshTokenLifetime,
                 grace: configuration.rotationGrace),
-            accessTokens: accessTokens, ledger: ledger, dialect: configuration.dialect, now: configuration.now)
+            accessTokens: accessTokens, ledger: ledger, now: configuration.now)
         authenticator = Authenticator(
             database: database, accessTokens: accessTokens, faults: faults, ledger: ledger,
-            expiredTokenStatus: configuration.dialect.expiredTokenStatus,
-            accessTokenField: configuration.dialect.accessTokenField.flatMap { HTTPField.Name($0) },
-            recentSignIns: configuration.recentSignIns.map { (PathPattern($0), $1) },
+            dialect: configuration.dialect, recentSignIns: configuration.recentSignIns.map { (PathPattern($0), $1) },
             now: configuration.now)
     }
 
     var pipeline: RequestPipeline {
         RequestPipeline(
             routes: RouteTable(routes: routes), faults: faults, ledger: ledger,
-            credentialFields: CredentialFields(dialect: configuration.dialect), dialect: configuration.dialect,
-            now: configuration.now)
+            credentialFields: configuration.dialect.credentialFields, now: configuration.now)
     }
 
     private var routes: [Route] {
         let (limits, now) = (configuration.limits, configuration.now)
         let auth = AuthRoutes(
-            sessions: sessions, authenticator: authenticator, provider: configuration.provider, limits: limits)
+            sessions: sessions, authenticator: authenticator, dialect: configuration.dialect, limits: limits)
         let users = UserRoutes(database: database, authenticator: authenticator)
         let events = EventRoutes(database: database, authenticator: authenticator, limits: limits)
         let articles = ArticleRoutes(

@@ -15,31 +15,22 @@ struct Exchange: Sendable {
     /// The scheme and authority of this server in the URLs that it sends.
     let origin: String
     let arrival = ContinuousClock.now
-    let dialect: DevBackend.Dialect
     let now: @Sendable () -> Date
 
     /// Whether errors here have the form of RFC 6749 §5.2 instead of the envelope.
     private var isOAuth2: Bool { path.hasPrefix(RouteTable.basePath + "/oauth2/") }
 
-    /// A success, in the envelope if the dialect has one.
+    /// A success, in the envelope.
     func success(
         _ payload: (some Encodable)?, status: HTTPResponse.Status = .ok, headers: HTTPFields = HTTPFields()
     ) throws -> Response {
-        guard dialect.wrapsResponses else {
-            guard let payload else { return Response(status: .noContent, headers: headers) }
-            return try .json(payload, dialect.identifiers, status: status, headers: headers)
-        }
         let envelope = Envelope(success: true, code: "OK", message: "OK", data: payload, errors: nil, meta: meta)
-        return try .json(envelope, dialect.identifiers, status: status, headers: headers)
+        return try .json(envelope, status: status, headers: headers)
     }
 
-    /// An error: in the form of OAuth 2.0, in the envelope, or as a plain object.
+    /// An error: in the form of OAuth 2.0, or in the envelope.
     func failure(_ error: APIError) throws -> Response {
         if isOAuth2 { return try OAuth2Error(error).response() }
-        guard dialect.wrapsResponses else {
-            let plain = Payload.PlainError(code: error.code, message: error.message, errors: error.errors)
-            return try .json(plain, status: error.status, headers: error.headers)
-        }
         let envelope = Envelope<Payload.Empty>(
             success: false, code: error.code, message: error.message, data: nil, errors: error.errors, meta: meta)
         return try .json(envelope, status: error.status, headers: error.headers)
@@ -53,12 +44,11 @@ struct Exchange: Sendable {
 
 extension Response {
     static func json(
-        _ body: some Encodable, _ identifiers: DevBackend.Dialect.Identifiers = .numbers,
-        status: HTTPResponse.Status = .ok, headers: HTTPFields = HTTPFields()
+        _ body: some Encodable, status: HTTPResponse.Status = .ok, headers: HTTPFields = HTTPFields()
     ) throws -> Response {
         var headers = headers
         headers[.contentType] = "application/json; charset=utf-8"
-        let bytes = try JSONEncoder.api(identifiers).encode(body)
+        let bytes = try JSONEncoder.api.encode(body)
         return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 }
@@ -76,6 +66,11 @@ extension HTTPField.Name {
         guard let name = HTTPField.Name(text) else { preconditionFailure("Not a field name: \(text)") }
         return name
     }
+}
+
+extension HTTPFields {
+    /// The value of a field that a dialect may name.
+    subscript(named name: String?) -> String? { name.flatMap { HTTPField.Name($0) }.flatMap { self[$0] } }
 }
 
 extension Date {

@@ -17,7 +17,7 @@ struct HTTPServer: Sendable {
 
     /// Binds, and returns once connections are accepted.
     static func start(port: Int, pipeline: RequestPipeline) async throws -> HTTPServer {
-        let (bound, continuation) = AsyncThrowingStream<Int, any Error>.makeStream()
+        let (bound, binding) = AsyncStream<Int>.makeStream()
         let logger = Logger(label: "dev-backend", factory: { _ in SwiftLogNoOpLogHandler() })
         let service = try HTTPServerBuilder.http1(
             configuration: HTTP1Channel.Configuration(idleTimeout: .minutes(10))
@@ -27,20 +27,17 @@ struct HTTPServer: Sendable {
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
             logger: logger,
             responder: { request, writer, channel in try await pipeline.serve(request, writer, on: channel) },
-            onServerRunning: { channel in continuation.yield(channel.localAddress?.port ?? port) })
+            onServerRunning: { channel in binding.yield(channel.localAddress?.port ?? port) })
         var settings = ServiceGroupConfiguration(services: [service], logger: logger)
         settings.maximumGracefulShutdownDuration = .seconds(2)
         let group = ServiceGroup(configuration: settings)
         let running = Task {
-            do {
-                try await group.run()
-                continuation.finish()
-            } catch {
-                continuation.finish(throwing: error)
-                throw error
-            }
+            defer { binding.finish() }
+            try await group.run()
         }
-        for try await port in bound { return HTTPServer(port: port, group: group, running: running) }
+        for await port in bound { return HTTPServer(port: port, group: group, running: running) }
+        try Task.checkCancellation()
+        try await running.value
         throw CancellationError()
     }
 

@@ -26,8 +26,7 @@ struct RequestPipeline: Sendable {
     let routes: RouteTable
     let faults: FaultInjector
     let ledger: RequestLedger
-    let credentialFields: CredentialFields
-    let dialect: DevBackend.Dialect
+    let credentialFields: Set<String>
     let now: @Sendable () -> Date
 
     /// Serves one request on a connection, and throws what writing to a closed one throws.
@@ -60,13 +59,14 @@ struct RequestPipeline: Sendable {
         let requestID = offered.map { String($0.output) } ?? UUID().uuidString.lowercased()
         let sequence = ledger.arrived(
             method: method, path: path, requestID: requestID,
-            credentialFields: credentialFields.present(in: request.headers), isRefresh: route?.isRefresh == true)
+            credentialFields: credentialFields.intersection(request.headers.map(\.name.canonicalName)).sorted(),
+            isRefresh: route?.isRefresh == true)
         // The address that the connection was made to, and never the `Host` field: a client could put the address of
         // another server into URLs that other users get.
         return Exchange(
             sequence: sequence, requestID: requestID, method: method, path: path,
             parameter: route?.parameter(in: path) ?? "",
-            origin: "http://\(HTTPServer.host):\(channel.localAddress?.port ?? 80)", dialect: dialect, now: now)
+            origin: "http://\(HTTPServer.host):\(channel.localAddress?.port ?? 80)", now: now)
     }
 
     @concurrent
@@ -114,14 +114,13 @@ struct RequestPipeline: Sendable {
 
     private func interrupt(_ exchange: Exchange, by fault: FaultAction) -> Outcome {
         switch fault {
-        case .respond(let status, let retryAfter, let code):
+        case .respond(let status, let code):
             var error = APIError(
                 HTTPResponse.Status(code: status), code ?? "FAULT_INJECTED", "The fault plan asks for this response.")
             error.oauth2Code = code
-            if let retryAfter { error = error.with(.retryAfter, String(retryAfter.secondsRoundedUp)) }
             return .response(failure(error, exchange))
         case .refuseToken:
-            return .response(failure(Authenticator.Refusal.invalid.error(), exchange))
+            return .response(failure(APIError.tokenInvalid, exchange))
         case .redirect(let url, let status):
             return .response(
                 Response(status: HTTPResponse.Status(code: status), headers: [.location: url.absoluteString]))
@@ -130,7 +129,7 @@ struct RequestPipeline: Sendable {
             headers[.contentType] = response.contentType
             let body = ResponseBody(byteBuffer: ByteBuffer(string: response.body))
             return .gateway(Response(status: .init(code: response.status), headers: headers, body: body))
-        case .closeBeforeHandler, .closeAfterHandler, .cutResponse, .delay, .jitter, .delayResponse:
+        case .closeBeforeHandler, .closeAfterHandler, .cutResponse, .jitter, .delayResponse:
             return .close
         }
     }

@@ -24,13 +24,14 @@ struct RouteTable: Sendable {
     }
 }
 
-/// One method on one path below the base path.
 struct Route: Sendable {
     typealias Handler = @Sendable (Request, Exchange) async throws -> Response
 
     let method: HTTPRequest.Method
     /// The pattern, such as `/articles/{id}`.
     let path: String
+    /// Below the base path, except for a well-known path (RFC 8615).
+    let fullPath: String
     let handler: Handler
     fileprivate let pattern: PathPattern
 
@@ -38,15 +39,8 @@ struct Route: Sendable {
         self.method = method
         self.path = path
         self.handler = handler
-        let segments = Self.fullPath(path).split(separator: "/").map { $0.hasPrefix("{") ? "*" : $0 }
-        pattern = PathPattern(segments.joined(separator: "/"))
-    }
-
-    var fullPath: String { Self.fullPath(path) }
-
-    /// Below the base path, except for a well-known path (RFC 8615).
-    private static func fullPath(_ path: String) -> String {
-        path.hasPrefix("/.well-known/") ? path : RouteTable.basePath + path
+        fullPath = path.hasPrefix("/.well-known/") ? path : RouteTable.basePath + path
+        pattern = PathPattern(fullPath.replacing(/\{[a-z]+\}/, with: "*"))
     }
 
     /// The segment of a path that stands where the pattern has a name in braces; empty without one.
@@ -55,6 +49,5 @@ struct Route: Sendable {
         return segments.first { $0.0.hasPrefix("{") }.map { String($0.1) } ?? ""
     }
 
-    /// Whether a request here is an attempt to refresh, with any outcome.
     var isRefresh: Bool { method == .post && (path == "/auth/refresh" || path == "/oauth2/token") }
 }

@@ -1,7 +1,6 @@
 import Crypto
 import Foundation
 
-/// Signs and reads access tokens (HS256).
 struct AccessTokens: Sendable {
     /// The content of an access token: claims of RFC 7519 §4.1, and three of this server's own.
     struct Claims: Codable, Sendable, Hashable {

@@ -9,8 +9,7 @@ struct Authenticator: Sendable {
     let accessTokens: AccessTokens
     let faults: FaultInjector
     let ledger: RequestLedger
-    let expiredTokenStatus: DevBackend.ExpiredTokenStatus
-    let accessTokenField: HTTPField.Name?
+    let dialect: DevBackend.Dialect
     let recentSignIns: [(path: PathPattern, maximumAge: Duration)]
     let now: @Sendable () -> Date
 
@@ -19,9 +18,9 @@ struct Authenticator: Sendable {
     /// - Throws: `APIError` with a challenge (RFC 6750 §3): `UNAUTHENTICATED`, `TOKEN_INVALID`, `TOKEN_EXPIRED`,
     ///   `SESSION_REVOKED` or `STEP_UP_REQUIRED`.
     func userID(of request: Request, in exchange: Exchange) async throws -> Int64 {
-        guard let token = accessToken(in: request.headers) else { throw Refusal.absent.error() }
+        guard let token = accessToken(in: request.headers) else { throw APIError.tokenAbsent }
         guard let claims = accessTokens.claims(of: token), let userID = Int64(claims.sub) else {
-            throw Refusal.invalid.error()
+            throw APIError.tokenInvalid
         }
         ledger.setGeneration(claims.gen, of: exchange.sequence)
         guard now().timeIntervalSince1970 < Double(claims.exp), claims.epoch >= database.epoch else {
@@ -30,8 +29,10 @@ struct Authenticator: Sendable {
         let family = try await database.writer.read { database in
             try Stored.TokenFamily.fetchOne(database, key: claims.sid)
         }
-        guard let family, family.userID == userID else { throw Refusal.invalid.error() }
-        guard family.revokedAt == nil else { throw Refusal.revoked.error() }
+        guard let family, family.userID == userID else { throw APIError.tokenInvalid }
+        guard family.revokedAt == nil else {
+            throw APIError.token("SESSION_REVOKED", "The session has ended.")
+        }
         guard claims.gen >= family.generation || !faults.plan.strictRotation else { throw expired }
         try checkSignIn(of: family, for: RouteTable.relativePath(exchange.path))
         return userID
@@ -44,22 +45,41 @@ struct Authenticator: Sendable {
     }
 
     private var expired: APIError {
-        Refusal.expired.error(status: HTTPResponse.Status(code: expiredTokenStatus.rawValue))
+        .token(
+            "TOKEN_EXPIRED", "The access token has expired.",
+            status: HTTPResponse.Status(code: dialect.expiredTokenStatus.rawValue))
     }
 
-    /// The bearer token (RFC 6750 §2.1), or that of the configured field.
+    /// The bearer token (RFC 6750 §2.1), or that of the dialect's field.
     func accessToken(in headers: HTTPFields) -> String? {
         if let authorization = headers[.authorization] {
             let words = authorization.split(separator: " ", maxSplits: 1)
             guard words.count == 2, words[0].lowercased() == "bearer" else { return nil }
             return words[1].trimmingCharacters(in: .whitespaces)
         }
-        guard let accessTokenField, let token = headers[accessTokenField], !token.isEmpty else { return nil }
-        return token
+        let token = headers[named: dialect.accessTokenField]
+        return token?.isEmpty == false ? token : nil
     }
 }
 
 extension APIError {
+    /// The challenge of a request without a token names the scheme only (RFC 6750 §3.1).
+    fileprivate static let tokenAbsent = APIError(
+        .unauthorized, "UNAUTHENTICATED", "The request needs an access token."
+    ).with(.wwwAuthenticate, #"Bearer realm="latchkey""#)
+
+    static let tokenInvalid = token("TOKEN_INVALID", "The access token is not valid.")
+
+    fileprivate static func token(
+        _ code: String, _ message: String, status: HTTPResponse.Status = .unauthorized
+    ) -> APIError {
+        let error = APIError(status, code, message)
+        // RFC 9110 §11.6.1 defines the challenge for a 401 only.
+        guard status == .unauthorized else { return error }
+        return error.with(
+            .wwwAuthenticate, #"Bearer realm="latchkey", error="invalid_token", error_description="\#(message)""#)
+    }
+
     /// The sign-in is too long ago for the request (RFC 9470 §3).
     fileprivate static func stepUpRequired(maximumAge: Duration) -> APIError {
         let message = "The request needs a more recent sign-in."
@@ -67,35 +87,5 @@ extension APIError {
             #"Bearer realm="latchkey", error="insufficient_user_authentication", "#
             + #"error_description="\#(message)", max_age="\#(maximumAge.secondsRoundedUp)""#
         return APIError(.unauthorized, "STEP_UP_REQUIRED", message).with(.wwwAuthenticate, challenge)
-    }
-}
-
-extension Authenticator {
-    enum Refusal: String {
-        case absent = "UNAUTHENTICATED"
-        case invalid = "TOKEN_INVALID"
-        case expired = "TOKEN_EXPIRED"
-        case revoked = "SESSION_REVOKED"
-
-        private var message: String {
-            switch self {
-            case .absent: "The request needs an access token."
-            case .invalid: "The access token is not valid."
-            case .expired: "The access token has expired."
-            case .revoked: "The session has ended."
-            }
-        }
-
-        /// The challenge of a request without a token names the scheme only (RFC 6750 §3.1).
-        private var challenge: String {
-            guard self != .absent else { return #"Bearer realm="latchkey""# }
-            return #"Bearer realm="latchkey", error="invalid_token", error_description="\#(message)""#
-        }
-
-        func error(status: HTTPResponse.Status = .unauthorized) -> APIError {
-            let error = APIError(status, rawValue, message)
-            // RFC 9110 §11.6.1 defines the challenge for a 401 only.
-            return status == .unauthorized ? error.with(.wwwAuthenticate, challenge) : error
-        }
     }
 }

@@ -6,7 +6,6 @@ import NIOConcurrencyHelpers
 ///
 /// They are in memory: a restart ends them, and no session.
 final class PendingAuthorizations: Sendable {
-    /// What a user has decided about a device code.
     enum Decision: Sendable, Hashable {
         case pending
         case denied

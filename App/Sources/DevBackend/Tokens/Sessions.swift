@@ -7,13 +7,11 @@ struct Sessions: Sendable {
     struct TokenPair: Encodable, Sendable {
         let accessToken: String
         let refreshToken: String
-        /// The expiry of the access token, in a dialect that sends it.
-        var expiresAt: Date?
         /// Seconds until the access token expires; not a member of the envelope's payload.
         let expiresIn: Int
 
         private enum CodingKeys: String, CodingKey {
-            case accessToken, refreshToken, expiresAt
+            case accessToken, refreshToken
         }
     }
 
@@ -21,7 +19,6 @@ struct Sessions: Sendable {
     let families: TokenFamilies
     let accessTokens: AccessTokens
     let ledger: RequestLedger
-    let dialect: DevBackend.Dialect
     let now: @Sendable () -> Date
 
     /// The grant's refresh token, with a new access token.
@@ -36,7 +33,6 @@ struct Sessions: Sendable {
     ) throws -> TokenPair {
         TokenPair(
             accessToken: try accessTokens.signer.sign(claims), refreshToken: grant.refreshToken,
-            expiresAt: dialect.sendsExpiry ? Date(timeIntervalSince1970: Double(claims.exp)) : nil,
             expiresIn: accessTokens.expiresIn(claims, now: now))
     }
 
@@ -82,7 +78,7 @@ struct Sessions: Sendable {
         case .refused(let refusal, let generation):
             ledger.count(refusal == .reused ? \.refreshes.reuseDetected : \.refreshes.rejected)
             if let generation { ledger.setGeneration(generation, of: exchange.sequence) }
-            throw APIError(refusal)
+            throw APIError(.unauthorized, refusal.rawValue, refusal.message)
         }
     }
 
@@ -105,10 +101,9 @@ struct Sessions: Sendable {
     }
 
     /// Ends every session of a user. It is not counted as a logout, because the user did not ask for it.
-    ///
-    /// - Returns: How many sessions were live.
-    func endAll(ofUser userID: Int64) async throws -> Int { try await revoke(Column("userID") == userID) }
+    func endAll(ofUser userID: Int64) async throws { _ = try await revoke(Column("userID") == userID) }
 
+    /// - Returns: How many sessions were live.
     private func revoke(_ families: SQLExpression) async throws -> Int {
         let now = now()
         return try await database.writer.write { database in
@@ -120,21 +115,5 @@ struct Sessions: Sendable {
     private func record(of refreshToken: String) async throws -> Stored.RefreshToken? {
         let digest = RefreshToken.digest(of: refreshToken)
         return try await database.writer.read { try Stored.RefreshToken.fetchOne($0, key: digest) }
-    }
-}
-
-extension APIError {
-    init(_ refusal: TokenFamilies.Refusal) {
-        switch refusal {
-        case .unknown: self.init(.unauthorized, "REFRESH_TOKEN_INVALID", "The refresh token is unknown.")
-        case .expired: self.init(.unauthorized, "REFRESH_TOKEN_EXPIRED", "The refresh token has expired.")
-        case .reused:
-            self.init(
-                .unauthorized, "REFRESH_TOKEN_REUSED", "The refresh token was used before; the session has ended.")
-        case .superseded:
-            self.init(
-                .unauthorized, "REFRESH_TOKEN_SUPERSEDED", "The refresh token and its successor were used before.")
-        case .revoked: self.init(.unauthorized, "SESSION_REVOKED", "The session has ended.")
-        }
     }
 }

@@ -15,15 +15,26 @@ struct TokenFamilies: Sendable {
         let refreshToken: String
     }
 
-    /// Why a refresh token was refused.
-    enum Refusal: Sendable, Hashable {
-        case unknown, expired
+    /// A refusal by its code in the envelope.
+    enum Refusal: String, Sendable {
+        case unknown = "REFRESH_TOKEN_INVALID"
+        case expired = "REFRESH_TOKEN_EXPIRED"
         /// It was used before. Its family is now revoked.
-        case reused
+        case reused = "REFRESH_TOKEN_REUSED"
         /// It was used before with the same key, and its successor has been used since. The family is not revoked: the
         /// key shows that the same client used it.
-        case superseded
-        case revoked
+        case superseded = "REFRESH_TOKEN_SUPERSEDED"
+        case revoked = "SESSION_REVOKED"
+
+        var message: String {
+            switch self {
+            case .unknown: "The refresh token is unknown."
+            case .expired: "The refresh token has expired."
+            case .reused: "The refresh token was used before; the session has ended."
+            case .superseded: "The refresh token and its successor were used before."
+            case .revoked: "The session has ended."
+            }
+        }
     }
 
     enum Rotation: Sendable {
@@ -53,8 +64,7 @@ struct TokenFamilies: Sendable {
     /// successor is spent. A refusal is returned, not thrown: a reuse must commit the revocation, and a throw would
     /// roll it back.
     func rotate(
-        _ token: String, keyDigest: Data?, now: Date, in database: Database,
-        claims: (Grant) -> AccessTokens.Claims
+        _ token: String, keyDigest: Data?, now: Date, in database: Database, claims: (Grant) -> AccessTokens.Claims
     ) throws -> Rotation {
         let digest = RefreshToken.digest(of: token)
         guard

@@ -87,7 +87,6 @@ struct APICommand: AsyncParsableCommand {
     }
 }
 
-/// Reads the arguments of `articles api`.
 private enum APIArguments {
     /// The fields that the program sets itself.
     private static let reservedFields: Set<String> = [
@@ -120,10 +119,8 @@ private enum APIArguments {
             guard !reservedFields.contains(name.lowercased()) else {
                 throw ValidationError("--header must not set \(name), which the program sets")
             }
-            do {
-                guard parts.count == 2 else { throw ValidationError("") }
-                try headers.append(name, parts[1].trimmingCharacters(in: .whitespaces))
-            } catch {
+            let value = parts.last?.trimmingCharacters(in: .whitespaces) ?? ""
+            guard parts.count == 2, (try? headers.append(name, value)) != nil else {
                 throw ValidationError("--header must be 'Name: value' in visible ASCII characters")
             }
         }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Composition
 
-/// The root command.
 struct ArticlesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "articles",

@@ -4,7 +4,6 @@ import Foundation
 
 /// The flags of every command that talks to a server.
 struct ConnectionOptions: ParsableArguments {
-    /// The title of these flags in a help.
     static let title = "Connection"
 
     @Option(help: "The base URL of the API (default: \(AppConfiguration.defaultBaseURL)).")
@@ -97,7 +96,7 @@ struct ConnectionOptions: ParsableArguments {
             }
             if let interruption, interruption.hasSignal {
                 // A refresh that is under way is not waited for: the store has its record.
-                await recording.cancelRequests()
+                await recording.exchanges.cancelAll()
                 interruption.end()
             }
             // The background work needs the connections.
@@ -125,7 +124,6 @@ struct ConnectionOptions: ParsableArguments {
         return words.prefix(count).joined(separator: " ")
     }
 
-    /// The configuration of these flags, the environment and the configuration file.
     func configuration() throws -> AppConfiguration {
         let values: [Setting: String?] = [
             .baseURL: baseURL, .store: store, .storePath: storePath, .refresh: refresh, .replay: replay,

@@ -8,7 +8,6 @@ import OAuth2Flows
 
 /// A failure as one line that says what to do, with an exit status.
 struct Failure: Error {
-    /// The details of an error response.
     struct Response: Hashable {
         var status: Int?
         var code: String?
@@ -43,7 +42,6 @@ struct Failure: Error {
         }
     }
 
-    /// What a user who is not signed in can do.
     static let signIn = "sign in with 'articles login'"
 
     private init(network error: NetworkError) {
@@ -83,8 +81,7 @@ struct Failure: Error {
         case .sessionEnded, .noRefreshToken:
             self.init("the session has ended; \(signIn)", .notSignedIn)
         case .storeUnavailable:
-            let reason = (error.cause as? TokenStoreError)?.reason ?? error.description
-            self.init(reason, .store)
+            self.init((error.cause as? TokenStoreError)?.reason ?? error.description, .store)
         case .signOutNotStored: self.init(error.description, .store)
         case .stepUpRequired:
             let demand = error.stepUp.map { " (\($0))" } ?? ""

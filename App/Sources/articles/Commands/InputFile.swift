@@ -37,16 +37,12 @@ struct InputFile {
     private var name: String { path == "-" ? "standard input" : path }
 
     private func read(_ handle: FileHandle) throws -> Data {
-        do {
-            let data = try handle.read(upToCount: Self.limit + 1) ?? Data()
-            guard data.count <= Self.limit else {
-                throw Failure("\(name) is larger than \(Self.limit.inKilobytes); choose a smaller file", .unusableInput)
-            }
-            return data
-        } catch let failure as Failure {
-            throw failure
-        } catch {
+        guard let data = try? handle.read(upToCount: Self.limit + 1) ?? Data() else {
             throw Failure("\(name) cannot be read; check that it is open, and no folder", .missingInput)
         }
+        guard data.count <= Self.limit else {
+            throw Failure("\(name) is larger than \(Self.limit.inKilobytes); choose a smaller file", .unusableInput)
+        }
+        return data
     }
 }

@@ -31,7 +31,6 @@ struct LoginCommand: AsyncParsableCommand {
         try await command?.run()
     }
 
-    /// What all logins have, and do.
     struct Options: ParsableArguments {
         @Flag(help: "Sign in over another session, which ends. Without it, the command asks on a terminal, else fails.")
         var replace = false

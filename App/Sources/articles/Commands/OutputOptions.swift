@@ -57,7 +57,6 @@ struct JSONFields: ExpressibleByArgument, CustomStringConvertible {
 
     var description: String { names?.joined(separator: ",") ?? "all fields" }
 
-    /// Whether the arguments ask for JSON.
     static func isRequested(by arguments: [String]) -> Bool {
         arguments.prefix { $0 != "--" }.contains { $0 == "--json" || $0.hasPrefix("--json=") }
     }

@@ -40,7 +40,6 @@ struct ProfileListCommand: AsyncParsableCommand {
     }
 }
 
-/// A profile as `--json` prints one.
 struct ProfileObject: Encodable, PrintedObject {
     static let fields = ["name", "isCurrent", "baseURL", "store", "state", "problem"]
 
@@ -73,7 +72,6 @@ struct ProfileObject: Encodable, PrintedObject {
         }
     }
 
-    /// The state as text for people.
     var text: String {
         switch state {
         case "signedIn": "signed in"

@@ -6,7 +6,6 @@ import NetworkCore
 import NetworkTransfers
 
 struct ListCommand: AsyncParsableCommand {
-    /// The most pages that are requested.
     private static let maximumPages = 10_000
 
     static let configuration = CommandConfiguration(
@@ -98,7 +97,6 @@ struct ShowCommand: AsyncParsableCommand {
     }
 }
 
-/// The article that a command is about.
 struct ArticleArgument: ParsableArguments {
     @Argument(help: "The article's identifier.", transform: { Article.ID(rawValue: $0) })
     var id: Article.ID
@@ -159,7 +157,6 @@ struct WatchCommand: AsyncParsableCommand {
     }
 }
 
-/// An article as `--json` prints one.
 struct ArticleObject: Encodable, PrintedObject {
     static let fields = ["id", "title", "content", "author", "createdAt", "updatedAt"]
 
@@ -181,7 +178,6 @@ struct ArticleObject: Encodable, PrintedObject {
 }
 
 extension Console {
-    /// Prints an article.
     func print(_ article: Article) throws {
         print(terminal.bold(article.title.onOneLine))
         let facts = [

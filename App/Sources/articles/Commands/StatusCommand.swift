@@ -50,7 +50,6 @@ struct StatusObject: Encodable, PrintedObject {
         "userAction", "storeIsWatched", "leaseHolder", "signOutIsPending", "journalFailure",
     ]
 
-    /// How the last session ended (G24).
     struct Ending: Encodable {
         let reason: String
         var httpStatus: Int?
@@ -61,7 +60,6 @@ struct StatusObject: Encodable, PrintedObject {
         var store: String?
     }
 
-    /// Why the last refresh failed (G24).
     struct RefreshFailure: Encodable {
         let verdict: String
         let reason: String?
@@ -93,7 +91,6 @@ struct StatusObject: Encodable, PrintedObject {
     private(set) var lastEnding: Ending?
     private(set) var refreshFailure: RefreshFailure?
     private(set) var storeFailure: StoreFailure?
-    /// What the server demands of the user before it renews the session.
     private(set) var userAction: String?
     /// Whether the store reports the changes of other processes at once. `nil`: no other process has it.
     var storeIsWatched: Bool?
@@ -138,7 +135,6 @@ struct StatusObject: Encodable, PrintedObject {
         }
     }
 
-    /// Adds the session's report.
     mutating func note(_ report: SessionReport) {
         expiresAt = report.expiresAt
         lastEnding = report.lastEnding.flatMap { Ending($0) }
@@ -183,7 +179,6 @@ extension StatusObject.RefreshFailure {
             requestId: error.requestID, retryAfterSeconds: error.retryAfter.map { $0 / .seconds(1) })
     }
 
-    /// The failure as text for people.
     var text: String {
         let known = [
             reason, httpStatus.map { "HTTP \($0)" }, code, requestId.map { "request \($0)" },
@@ -208,7 +203,6 @@ extension StatusObject.Ending {
         }
     }
 
-    /// The ending as text for people.
     func text(_ time: (Date) -> String) -> String {
         let known = [
             httpStatus.map { "HTTP \($0)" }, code, requestId.map { "request \($0)" }, process.map { "process \($0)" },
@@ -223,7 +217,6 @@ extension StatusObject.Ending {
     }
 }
 
-/// A user as `--json` prints one.
 struct UserObject: Encodable {
     let id: User.ID
     let name: String

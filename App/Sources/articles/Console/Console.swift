@@ -15,9 +15,7 @@ final class Console: Sendable {
 
     /// Creates a console. Objects are printed with the named fields; `nil` is all.
     init(
-        isJSON: Bool,
-        fields: [String]? = nil,
-        terminal: Terminal = .current(),
+        isJSON: Bool, fields: [String]? = nil, terminal: Terminal = .current(),
         progressTerminal: Terminal = .current(STDERR_FILENO)
     ) {
         self.isJSON = isJSON
@@ -195,11 +193,8 @@ extension String {
     /// The text for people, with its line breaks and tabs. Other control characters are replaced: a server's text must
     /// not act on the terminal.
     var withoutControls: String {
-        String(
-            String.UnicodeScalarView(
-                unicodeScalars.map { scalar in
-                    scalar == "\n" || scalar == "\t" || !scalar.isInvisibleControl ? scalar : "\u{FFFD}"
-                }))
+        let shown = unicodeScalars.map { $0 == "\n" || $0 == "\t" || !$0.isInvisibleControl ? $0 : "\u{FFFD}" }
+        return String(String.UnicodeScalarView(shown))
     }
 }
 

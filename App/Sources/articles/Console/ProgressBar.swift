@@ -8,12 +8,7 @@ import NetworkCore
 final class ProgressBar: Sendable {
     private let title: String
     private let console: Console
-    private let shown = NIOLockedValueBox(Shown())
-
-    private struct Shown {
-        var step = -1
-        var progress: TransferProgress?
-    }
+    private let shown = NIOLockedValueBox((step: -1, progress: TransferProgress?.none))
 
     init(_ title: String, on console: Console) {
         self.title = title

@@ -16,11 +16,7 @@ struct Claims {
 
         var holds: Bool { claims.allSatisfy(\.holds) }
 
-        /// How many claims hold, and the sentence.
-        var text: String {
-            let count = claims.count(where: \.holds)
-            return "\(count) of \(claims.count) claims hold: \(summary)"
-        }
+        var text: String { "\(claims.count(where: \.holds)) of \(claims.count) claims hold: \(summary)" }
     }
 
     /// The claims in the order of the demo's steps.

@@ -7,8 +7,7 @@ import Imaging
 /// A server, a photo, and many requests with an expired token.
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "demo",
-        abstract: "Show against a real server that one refresh serves all concurrent requests."
+        commandName: "demo", abstract: "Show against a real server that one refresh serves all concurrent requests."
     )
 
     enum Refresh: String, CaseIterable, ExpressibleByArgument {

@@ -50,7 +50,7 @@ struct DemoReport: Encodable {
     /// included. Returns whether every claim holds.
     mutating func print(on console: Console, _ recording: TrafficRecording) throws -> Bool {
         let terminal = console.terminal
-        let page = recording.writesReport ? recording.page(Self.title, baseURL: baseURL, verdict) : ""
+        let page = recording.report != nil ? recording.page(Self.title, baseURL: baseURL, verdict) : ""
         let text = console.transcript + lines(terminal).joined(separator: "\n") + page
         let found = secrets.count(in: text)
         claims[claims.count - 1] = Claims.Claim(

@@ -60,7 +60,6 @@ struct DemoRun {
         return AppGraph(configuration, transport: transport, observers: [recorder] + recording.observers)
     }
 
-    /// Records the bundle in the store, and its secrets.
     mutating func recordTokens(of graph: AppGraph) async throws {
         if command.refresh == .oauth2 { backend.configuration.oauth2Client.secret.map { secrets.add($0) } }
         guard let bundle = try await graph.store.load(), bundle != bundles.last else { return }

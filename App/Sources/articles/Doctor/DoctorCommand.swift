@@ -55,7 +55,6 @@ struct Examination {
         let name: String
         let status: Status
         let message: String
-        /// What to do. `nil`: nothing.
         let advice: String?
     }
 

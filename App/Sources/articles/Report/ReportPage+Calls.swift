@@ -5,29 +5,24 @@ import NetworkRecording
 
 /// The list of calls, with their details.
 extension ReportPage {
-    /// The most bytes of a body that are shown.
     private static let bodyLimit = 4_096
 
+    /// The kinds of calls that can be shown alone.
+    private static let kinds: [(id: String, name: String, matches: @Sendable (Call) -> Bool)] = [
+        ("refused", "token refused", { $0.isRefused }), ("refresh", "refreshes", { $0.isRefresh }),
+        ("retried", "retried after a failure", { $0.isRetried }), ("failed", "failed", { $0.isFailed }),
+    ]
+
     var filters: [[String: Any]] {
-        let kinds = [
-            ("all", "all", calls.count),
-            ("refused", "token refused", calls.count(where: \.isRefused)),
-            ("refresh", "refreshes", calls.count(where: \.isRefresh)),
-            ("retried", "retried after a failure", calls.count(where: \.isRetried)),
-            ("failed", "failed", calls.count(where: \.isFailed)),
-        ]
-        return kinds.map { ["id": $0, "name": $1, "count": $2] }
+        let all: [String: Any] = ["id": "all", "name": "all", "count": calls.count]
+        return [all] + Self.kinds.map { ["id": $0.id, "name": $0.name, "count": calls.count(where: $0.matches)] }
     }
 
     func members(of call: Call) -> [String: Any] {
         let span = call.span
-        let kinds = [
-            ("refused", call.isRefused), ("refresh", call.isRefresh), ("retried", call.isRetried),
-            ("failed", call.isFailed),
-        ]
         let count = call.served.count
         return members([
-            "number": call.number, "kinds": kinds.filter(\.1).map(\.0),
+            "number": call.number, "kinds": Self.kinds.filter { $0.matches(call) }.map(\.id),
             "method": span.method, "path": span.path.isEmpty ? "/" : span.path,
             "bars": bars(of: span, y: 0, height: 10),
             "outcome": span.outcome.isEmpty ? "no response" : span.outcome,

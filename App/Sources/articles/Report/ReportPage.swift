@@ -8,7 +8,6 @@ import NetworkCore
 ///
 /// Everything that a server sent is escaped, and what is recorded is redacted before it comes here.
 struct ReportPage {
-    /// The most calls that are listed.
     static let limit = 2_000
 
     let title: String
@@ -20,7 +19,6 @@ struct ReportPage {
     let verdict: Claims.Verdict?
     let scale: TimeScale
 
-    /// A call, and what is known about it.
     struct Call {
         let number: Int
         let span: CallSpan

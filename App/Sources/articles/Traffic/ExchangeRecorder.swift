@@ -33,7 +33,6 @@ final class ExchangeRecorder: Sendable {
         }
     }
 
-    /// The number of exchanges above the limit.
     var omitted: Int { state.withLockedValue(\.omitted) }
 
     /// Cancels what is under way, so that it is recorded.

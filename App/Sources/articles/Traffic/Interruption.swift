@@ -21,7 +21,6 @@ final class Interruption: Sendable {
 
     private let state = NIOLockedValueBox(State())
 
-    /// Runs a command that a signal can cancel.
     static func run(_ command: @escaping @Sendable () async -> ExitStatus) async -> ExitStatus {
         let interruption = Interruption()
         let task = Task { await $current.withValue(interruption) { await command() } }
@@ -34,8 +33,7 @@ final class Interruption: Sendable {
     ///
     /// `conclude` is called also if the cancelled work does not end in time, and maybe several times.
     static func guarding<Value>(
-        if isNeeded: Bool = true, conclude: @escaping @Sendable () -> Void,
-        work: (Interruption?) async throws -> Value
+        if isNeeded: Bool = true, conclude: @escaping @Sendable () -> Void, work: (Interruption?) async throws -> Value
     ) async rethrows -> Value {
         guard isNeeded, let current else { return try await work(nil) }
         await current.trap(conclude)
@@ -66,7 +64,6 @@ final class Interruption: Sendable {
         state.withLockedValue { $0.watcher = watcher }
     }
 
-    /// Whether a signal has arrived.
     var hasSignal: Bool { state.withLockedValue { $0.signal != nil } }
 
     /// Concludes, and ends the process by the signal that has arrived, if one has.

@@ -30,13 +30,12 @@ struct TrafficOptions: ParsableArguments {
     }
 }
 
-/// The recorded requests of one command.
 final class TrafficRecording: Sendable {
     private let options: TrafficOptions
     private let events = EventRecorder()
     private let har: PrivateFile?
-    private let report: PrivateFile?
-    private let exchanges = ExchangeRecorder()
+    let report: PrivateFile?
+    let exchanges = ExchangeRecorder()
     private let console = Console(isJSON: false)
     private let startedAt = Date()
     private let isFinished = NIOLockedValueBox(false)
@@ -69,9 +68,6 @@ final class TrafficRecording: Sendable {
     /// Whether anything is recorded that is drawn or written at the end.
     var isActive: Bool { recordsEvents || har != nil }
 
-    /// Ends the requests that are under way, which are then recorded as cancelled.
-    func cancelRequests() async { await exchanges.cancelAll() }
-
     /// Draws and writes what was recorded. Another call does nothing, but waits for the first one. The base URL is left
     /// out of the names of requests.
     func finish(_ title: String, baseURL: String, _ verdict: Claims.Verdict? = nil) throws {
@@ -103,6 +99,4 @@ final class TrafficRecording: Sendable {
             omitted: exchanges.omitted, verdict: verdict)
         return page.html
     }
-
-    var writesReport: Bool { report != nil }
 }

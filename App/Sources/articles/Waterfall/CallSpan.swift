@@ -5,19 +5,16 @@ import struct Foundation.UUID
 
 /// One call from its start to its end, as the waterfall draws it.
 struct CallSpan: Hashable, Sendable {
-    /// One attempt of a call.
     struct Attempt: Hashable, Sendable {
         let start: Duration
         var end: Duration?
         var status: Int?
-        /// Why it failed, if it did.
         var problem: String?
         /// The pause after it, before the next one.
         var pause: Duration?
         var timings: NetworkTimings?
     }
 
-    /// The phase of a call at an instant.
     enum Phase: Hashable {
         /// Not started, or ended.
         case none
@@ -43,7 +40,6 @@ struct CallSpan: Hashable, Sendable {
     /// The bytes of the body that was read.
     var bytes: Int?
 
-    /// Whether the call refreshes tokens.
     var isRefresh: Bool { method == "POST" && ["auth/refresh", "oauth2/token"].contains(path) }
 
     /// The statuses of all attempts in order: `401 → 200`.
@@ -133,6 +129,5 @@ final class EventRecorder: NetworkObserver {
         recorded.withLockedValue { if $0.count < Self.limit { $0.append(event) } }
     }
 
-    /// The events so far.
     var events: [NetworkEvent] { recorded.withLockedValue { $0 } }
 }

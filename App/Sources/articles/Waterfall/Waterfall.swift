@@ -7,7 +7,7 @@ struct Waterfall {
     /// The most rows for consecutive calls of one kind. More calls share rows.
     static let rowLimit = 12
 
-    var terminal: Terminal
+    let terminal: Terminal
 
     /// The legend and the picture, line by line; empty without calls.
     func lines(for spans: [CallSpan]) -> [String] {
@@ -28,7 +28,6 @@ struct Waterfall {
             return (spans.count > 1 ? first?.attempts.first?.end : nil) ?? first?.start ?? .zero
         }
 
-        /// Whether the row is a refresh that succeeded.
         var isRefresh: Bool { spans.first.map { $0.isRefresh && $0.hasSucceeded } ?? false }
     }
 
@@ -94,16 +93,18 @@ struct Waterfall {
 
     /// The symbol of a row in one column: the most common phase of its calls at the middle of the interval. A row of
     /// one call also shows a call that is shorter than a column.
-    private func symbol(for row: Row, during interval: TimeScale.Interval) -> Character {
+    private func symbol(for row: Row, during interval: Range<Duration>) -> Character {
+        let length = interval.upperBound - interval.lowerBound
+        let middle = interval.lowerBound + length / 2
         if row.spans.count == 1, let span = row.spans.first {
-            let phase = span.phase(at: interval.middle)
-            let isShort = (span.end ?? span.start) - span.start < interval.end - interval.start
-            guard phase == .none, isShort, span.start >= interval.start, span.start < interval.end else {
+            let phase = span.phase(at: middle)
+            let isShort = (span.end ?? span.start) - span.start < length
+            guard phase == .none, isShort, interval.contains(span.start) else {
                 return phase.symbol(isRefresh: span.isRefresh)
             }
             return (span.hasSucceeded ? CallSpan.Phase.succeeding : .failing).symbol(isRefresh: span.isRefresh)
         }
-        let phases = Dictionary(grouping: row.spans.map { $0.phase(at: interval.middle) }, by: \.self)
+        let phases = Dictionary(grouping: row.spans.map { $0.phase(at: middle) }, by: \.self)
         let order: [CallSpan.Phase] = [.succeeding, .failing, .waiting, .none]
         // Of equally common phases, the earlier in the list is shown.
         let most = order.reversed().max { (phases[$0]?.count ?? 0) <= (phases[$1]?.count ?? 0) }
@@ -171,13 +172,6 @@ extension CallSpan.Phase {
 
 /// A time interval, divided into the columns of a picture.
 struct TimeScale: Hashable {
-    /// The time of one column.
-    struct Interval: Hashable {
-        let start: Duration
-        let end: Duration
-        var middle: Duration { start + (end - start) / 2 }
-    }
-
     let start: Duration
     let end: Duration
     let columns: Int
@@ -191,7 +185,7 @@ struct TimeScale: Hashable {
 
     var length: Duration { end - start }
 
-    func interval(_ column: Int) -> Interval {
-        Interval(start: start + length * column / columns, end: start + length * (column + 1) / columns)
+    func interval(_ column: Int) -> Range<Duration> {
+        (start + length * column / columns)..<(start + length * (column + 1) / columns)
     }
 }

@@ -7,21 +7,17 @@ import Testing
 
 /// A home folder for runs of `articles`, removed with the last reference.
 final class Home: Sendable {
-    private let folder = FileManager.default.temporaryDirectory.appending(path: "latchkey-\(UUID().uuidString)")
+    private let folder: TemporaryFolder
 
-    /// Creates the folder. A test in which that fails has an issue.
-    init() {
-        for folder in [folder, temporary, path("state")] {
-            #expect(throws: Never.self) {
-                try FileManager.default.createDirectory(
-                    at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-            }
+    init() throws {
+        folder = try TemporaryFolder()
+        for folder in [temporary, path("state")] {
+            try FileManager.default.createDirectory(
+                at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         }
     }
 
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
-    private func path(_ name: String) -> URL { folder.appending(path: name) }
+    private func path(_ name: String) -> URL { folder.url.appending(path: name) }
 
     func configure(_ content: String) throws {
         let folder = path("config/articles")
@@ -35,7 +31,6 @@ final class Home: Sendable {
     /// The system's temporary folder for the program.
     private var temporary: URL { path("tmp") }
 
-    /// The names of the files that runs left in the temporary folder.
     func leftovers() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: temporary.path)
     }
@@ -49,22 +44,19 @@ final class Home: Sendable {
 
     /// The names of the files in the home folder that start with a text.
     func files(_ prefix: String) throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasPrefix(prefix) }
+        try FileManager.default.contentsOfDirectory(atPath: folder.url.path).filter { $0.hasPrefix(prefix) }
     }
 
-    /// The only token file.
     func tokenFile() throws -> URL {
         let files = try FileManager.default.contentsOfDirectory(
             at: path("state/articles/tokens"), includingPropertiesForKeys: nil)
         return try #require(files.first { $0.pathExtension == "json" })
     }
 
-    /// The store of the session with a server.
     func tokenStore(of backend: DevBackend) -> FileTokenStore {
         FileTokenStore(folder: path("state/articles/tokens"), account: backend.baseURL.account)
     }
 
-    /// What the store holds of the session with a server.
     func tokens(of backend: DevBackend) async throws -> TokenBundle {
         try #require(try await tokenStore(of: backend).load())
     }
@@ -80,7 +72,6 @@ final class Home: Sendable {
         try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     }
 
-    /// The arguments that sign a user in.
     static func login(as name: String = "Ada") -> [String] {
         ["login", "social", "--provider", "apple", "--development-name", name]
     }
@@ -101,14 +92,12 @@ final class Home: Sendable {
         #"echo 0 >/proc/sys/user/max_inotify_instances && exec "$0" "$@""#,
     ]
 
-    /// Whether the system has such a namespace.
     @Sendable static func canForbidWatching() async -> Bool {
         let unshare = URL(fileURLWithPath: "/usr/bin/unshare")
         let probe = try? await SpawnedProgram(unshare, withoutWatching + ["true"], environment: [:])
         return await probe?.result.status == 0
     }
 
-    /// Runs the program where it cannot watch its store.
     func runWithoutWatching(_ arguments: [String]) async throws -> SpawnedProgram.Result {
         let script = Self.withoutWatching + [SpawnedProgram.executable("articles").path]
         return try await start(script + arguments, [:], URL(fileURLWithPath: "/usr/bin/unshare")).result
@@ -118,7 +107,7 @@ final class Home: Sendable {
         _ arguments: [String], _ environment: [String: String], _ program: URL? = nil
     ) async throws -> SpawnedProgram {
         let folders = [
-            "HOME": folder.path, "XDG_STATE_HOME": path("state").path, "XDG_CONFIG_HOME": path("config").path,
+            "HOME": folder.url.path, "XDG_STATE_HOME": path("state").path, "XDG_CONFIG_HOME": path("config").path,
             "TMPDIR": temporary.path,
         ]
         return try await SpawnedProgram(
@@ -136,10 +125,8 @@ extension SpawnedProgram.Result {
         return lines.count == 2 && lines[1].isEmpty ? String(lines[0]) : nil
     }
 
-    /// The lines on standard output.
     var outputLines: [Substring] { output.split(separator: "\n") }
 
-    /// The JSON object on standard output.
     func object() throws -> [String: Any] {
         let value = try JSONSerialization.jsonObject(with: Data(output.utf8))
         return try #require(value as? [String: Any])

@@ -14,7 +14,7 @@ struct HomeTrait: SuiteTrait, TestTrait, TestScoping {
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable @concurrent () async throws -> Void
     ) async throws {
-        try await Self.$current.withValue(Self.current ?? Home()) { try await function() }
+        try await Self.$current.withValue(try Self.current ?? Home()) { try await function() }
     }
 }
 
@@ -29,7 +29,7 @@ struct ServerTrait: TestTrait, TestScoping {
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable @concurrent () async throws -> Void
     ) async throws {
-        let home = HomeTrait.current ?? Home()
+        let home = try HomeTrait.current ?? Home()
         var configuration = DevBackend.Configuration()
         configure(&configuration)
         try await DevBackend.withServer(configuration) { backend in
@@ -51,15 +51,12 @@ struct ServerTrait: TestTrait, TestScoping {
 }
 
 extension Trait where Self == HomeTrait {
-    /// With a home folder.
     static var home: Self { Self() }
 }
 
 extension Trait where Self == ServerTrait {
-    /// With a server.
     static var server: Self { Self(signsIn: false) }
 
-    /// With a server at which Ada has signed in.
     static var signedIn: Self { Self() }
 
     /// With a server of another configuration, whose dialect the flags name.

@@ -2,7 +2,6 @@ import Composition
 import Foundation
 import Imaging
 
-/// Pictures to upload, valid and invalid.
 enum Pictures {
     static func valid() throws -> Data {
         let size = PixelSize(width: 320, height: 240)

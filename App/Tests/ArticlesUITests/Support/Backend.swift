@@ -11,7 +11,7 @@ final class Backend {
     let session = ScriptedSession()
     /// The first pages that sessions have read before.
     var stored: [SessionID: [Article]] = [:]
-    let launches = Responder<Void, LaunchOutcome>()
+    let launches = Responder<Void, AutoLogin>()
     let users = Responder<Void, User>()
     let portraits = Responder<User, Data?>()
     let registrations = Responder<(name: String, photo: Data, progress: @Sendable (Double) -> Void), User>()
@@ -45,7 +45,7 @@ final class RunningApp {
     deinit { run?.cancel() }
 
     /// Runs the application, to the end of the test, and returns when it has launched.
-    func launch(_ outcome: LaunchOutcome, state: SessionState) async {
+    func launch(_ outcome: AutoLogin, state: SessionState) async {
         backend.session.set(state)
         backend.launches.standing = .success(outcome)
         run = Task { [app] in await app.run() }
@@ -59,8 +59,8 @@ final class RunningApp {
     }
 }
 
-extension Backend: AccountReading, GuestRegistration, SocialLogin, GuestUpgrade, IdentityTokenSource, PhotoPreparing {
-    func launch() async throws -> LaunchOutcome { try await launches.call(()) }
+extension Backend: AccountReading, SigningIn, IdentityTokenSource, PhotoPreparing {
+    func launch() async throws -> AutoLogin { try await launches.call(()) }
     func me() async throws -> User { try await users.call(()) }
     func photo(of user: User) async throws -> Data? { try await portraits.call(user) }
 
@@ -76,7 +76,7 @@ extension Backend: AccountReading, GuestRegistration, SocialLogin, GuestUpgrade,
     func prepare(_ photo: Data) async throws -> Data { try await photos.call(photo) }
 }
 
-extension Backend: ArticleReading, ArticleWriting {
+extension Backend: ArticleAccess {
     func page(after cursor: Article.Cursor?, limit: Int) async throws -> Page<Article> {
         try await pages.call(cursor)
     }

@@ -1,4 +1,3 @@
-/// The values that a model passes on.
 @MainActor
 final class Recorder<Value> {
     var values: [Value] = []

@@ -27,7 +27,6 @@ final class Browser: Sendable {
 
     let port: Int
 
-    /// The cookie's name and value.
     var cookie: String? {
         get { state.withLockedValue { $0.cookie } }
         set { state.withLockedValue { $0.cookie = newValue } }
@@ -54,12 +53,9 @@ final class Browser: Sendable {
         authority = [url.host, url.port.map(String.init)].compactMap(\.self).joined(separator: ":")
     }
 
-    /// Another browser, for the same server.
     init(like other: Browser) {
         (port, authority) = (other.port, other.authority)
     }
-
-    // MARK: Requests
 
     /// Sends a request. A field that is `nil` is left out.
     func send(

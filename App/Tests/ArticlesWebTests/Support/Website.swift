@@ -19,14 +19,12 @@ struct Website: Sendable {
     let server: WebServer
     let browser: Browser
 
-    /// The tokens of the development provider, for one user.
     fileprivate struct Identity: IdentityTokenSource {
         func token(for provider: SocialProvider) async throws -> String {
             try DevelopmentProvider().token(for: provider.rawValue, subject: "grace", name: "Grace")
         }
     }
 
-    /// The path of the URL that is printed, with its token.
     var firstPath: String { "/?\(server.url.query ?? "")" }
 
     /// Signs in as a guest, and returns the list.

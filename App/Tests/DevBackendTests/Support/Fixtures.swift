@@ -20,12 +20,5 @@ extension RawConnection {
         try await open(port: #require(backend.origin.port))
     }
 
-    /// Sends a request over a connection of its own, which the server closes after its response.
-    static func response(of backend: DevBackend, to request: String) async throws -> String {
-        let connection = try await open(to: backend)
-        try await connection.send(request)
-        return await connection.receiveText()
-    }
-
     func receiveText() async -> String { String(decoding: await receiveAll(), as: UTF8.self) }
 }

@@ -66,21 +66,15 @@ enum Received {
     }
 
     struct User: Decodable, Equatable {
-        let id: Int64
         let name: String
-        let profileUrl: String?
         let profileImageKey: String?
     }
 
-    struct SignedIn: Decodable {
-        let user: User
+    /// The response to a sign-in, or to a refresh, which has no user.
+    struct Tokens: Decodable, Equatable {
         let accessToken: String
         let refreshToken: String
-    }
-
-    struct TokenPair: Decodable, Equatable {
-        let accessToken: String
-        let refreshToken: String
+        let user: User?
     }
 
     struct Article: Decodable, Equatable {

@@ -39,8 +39,6 @@ extension Trait where Self == ServerTrait {
 /// The server of a test with the trait `server`.
 var backend: DevBackend { ServerTrait.running.backend }
 
-/// A client of that server.
 var client: TestClient { TestClient(backend) }
 
-/// The clock of a server that has one.
 var clock: ManualTimeSource { ServerTrait.running.clock }

@@ -75,9 +75,8 @@ struct TestClient: Sendable {
             "POST", "/auth/guest/register", headers: ["Content-Type": type], body: body + Data("--edge--\r\n".utf8))
     }
 
-    /// Registers a guest and returns the session.
-    func signIn(name: String = "Ada") async throws -> Received.SignedIn {
-        try await register(name: name).data(Received.SignedIn.self)
+    func signIn(name: String = "Ada") async throws -> Received.Tokens {
+        try await register(name: name).data(Received.Tokens.self)
     }
 
     func logIn(_ provider: String = "apple", token: String) async throws -> Received.Response {
@@ -89,9 +88,8 @@ struct TestClient: Sendable {
         return try await post("/auth/refresh", json: #"{"refreshToken": "\#(token)"}"#, headers: headers)
     }
 
-    /// Refreshes, and returns the new tokens.
-    func rotate(_ token: String, key: String? = nil) async throws -> Received.TokenPair {
-        try await refresh(token, key: key).data(Received.TokenPair.self)
+    func rotate(_ token: String, key: String? = nil) async throws -> Received.Tokens {
+        try await refresh(token, key: key).data(Received.Tokens.self)
     }
 
     func create(_ token: String, title: String = "Title", key: String? = nil) async throws -> Received.Response {

@@ -8,8 +8,8 @@ import ProgramTesting
 struct RateRun {
     /// The lifetime of the access tokens, in seconds.
     let lifetime: Int
-    /// The requests of all three processes, per second.
-    let rate: Double
+
+    private let rate = RunCommand.rate
 
     /// Three lifetimes, and for long ones a little more than one.
     private var duration: Duration { .seconds(max(60, min(3 * lifetime, lifetime + 300))) }
@@ -51,7 +51,6 @@ struct SlowResponseRun {
     let name: String
     let delay: Duration
 
-    /// Whether the response comes after the deadline.
     private var isPastDeadline: Bool { delay > .seconds(30) }
 
     func perform(_ claims: inout Claims) async throws {

@@ -13,8 +13,8 @@ struct BoundRun {
     private let clock = SystemTimeSource()
     private var name: String { "S27 over \(transport.rawValue)" }
 
-    /// How long a refresh takes, in milliseconds: kills in it are anywhere in that time.
-    private static let longestCall = 400
+    /// The lifetime of nonces, in seconds. The one before is accepted too.
+    static let nonceLifetime = 3.0
 
     /// A limit for what a busy machine does late.
     private static let patience = Duration.seconds(120)
@@ -22,21 +22,21 @@ struct BoundRun {
     func perform(_ claims: inout Claims) async throws {
         note(
             "\(name): \(options.minutes) minutes, a kill about every \(options.killEvery) s, access tokens of "
-                + "\(options.accessLifetime) s, nonces of \(options.nonceLifetime) s")
+                + "\(RunCommand.accessLifetime) s, nonces of \(Self.nonceLifetime) s")
         let folder = try TemporaryFolder()
         let profile = try await StrictProfile(options, in: folder, over: transport)
         defer { profile.stop() }
-        let peers = Fleet(count: 3) { try await profile.peer(rate: options.rate / 3) }
+        let peers = Fleet(count: 3) { try await profile.peer() }
         try await peers.start()
         let start = clock.uptime
         let duration = Duration.seconds(options.minutes * 60)
         var kills = 0
         for (index, loss) in StrictProfile.KeyLoss.allCases.enumerated() {
-            try await kill(peers, until: start + duration * (index + 1) / 3, &kills)
+            kills += try await kill(peers, until: start + duration * (index + 1) / 3)
             try await loseKey(loss, of: profile, peers, &claims)
             kills += 3
         }
-        try await kill(peers, until: start + duration, &kills)
+        kills += try await kill(peers, until: start + duration)
         let counts = await peers.stop()
         let seconds = (clock.uptime - start) / .seconds(1)
         let counters = try await profile.counters()
@@ -45,18 +45,8 @@ struct BoundRun {
         try await checkStored(&claims, profile)
     }
 
-    /// Kills processes at random instants, every second one as it starts a refresh.
-    private func kill(_ peers: Fleet, until end: Duration, _ kills: inout Int) async throws {
-        while clock.uptime < end {
-            let pause = Duration.seconds(options.killEvery * .random(in: 0.5...1.5))
-            try? await clock.sleep(until: min(clock.uptime + pause, end))
-            guard clock.uptime < end else { break }
-            let isInRefresh = kills.isMultiple(of: 2)
-            let delay = Duration.milliseconds(Int.random(in: 0...Self.longestCall))
-            if try await peers.replaceOne(number: .random(in: 0..<3), inRefresh: isInRefresh, after: delay) {
-                kills += 1
-            }
-        }
+    private func kill(_ peers: Fleet, until end: Duration) async throws -> Int {
+        try await peers.replaceSome(every: options.killEvery, until: end, callTakes: .milliseconds(400))
     }
 
     /// Makes the key unreadable, and replaces all processes, of which some have it in memory.
@@ -67,7 +57,7 @@ struct BoundRun {
         let name = "\(name), without the key (\(loss))"
         try profile.takeKeyAway(loss)
         await peers.killAll()
-        let without = Fleet(count: 3) { try await profile.peer(rate: options.rate / 3) }
+        let without = Fleet(count: 3) { try await profile.peer() }
         try await without.start()
         let haveFailed = await wait(atMost: Self.patience) { without.each { !$0.failures.isEmpty } }
         claims.record("\(name): each process is unavailable", haveFailed, haveFailed)
@@ -102,8 +92,7 @@ struct BoundRun {
     }
 
     private func check(
-        _ claims: inout Claims, _ counters: Counters, _ peers: Fleet, seconds: Double, kills: Int,
-        counts: [Int?]
+        _ claims: inout Claims, _ counters: Counters, _ peers: Fleet, seconds: Double, kills: Int, counts: [Int?]
     ) {
         let repeats = counters["proofs_refused_jti"]
         switch transport {
@@ -111,9 +100,9 @@ struct BoundRun {
         case .urlSession: note("  \(repeats) proofs were repeated by libcurl after \(counters["cuts"]) cuts")
         }
         claims.recordEnd(name, of: peers, counts, failures: failures(of: peers))
-        let most = Int(1.3 * seconds / (Double(options.accessLifetime) * 0.75)) + 1 + kills
-        let changes = Int(seconds / options.nonceLifetime / 2)
-        let least = Int(seconds * options.rate / 10)
+        let most = Int(1.3 * seconds / (Double(RunCommand.accessLifetime) * 0.75)) + 1 + kills
+        let changes = Int(seconds / Self.nonceLifetime / 2)
+        let least = Int(seconds * RunCommand.rate / 10)
         claims.record(
             name, counters,
             [

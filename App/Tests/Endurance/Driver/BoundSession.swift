@@ -14,9 +14,7 @@ struct BoundSession: Sendable {
     /// The identifier of the client, and its private key as PEM.
     let client: String
     let clientKey: String
-    /// Where the tokens are.
     let folder: URL
-    /// Where the key of the session is.
     let keys: URL
     let transport: any HTTPTransport
 
@@ -32,15 +30,10 @@ struct BoundSession: Sendable {
         .privateKey(id: client, key: try OAuth2ClientKey(pem: clientKey), issuer: issuer.absoluteString)
     }
 
-    /// The object graph of one process.
-    func start(_ observer: (@Sendable (SessionEvent) -> Void)? = nil) throws -> PeerSession {
-        try start(proving: prover, observer)
-    }
-
-    private func start(
-        proving prover: DPoPProver, _ observer: (@Sendable (SessionEvent) -> Void)? = nil
+    func start(
+        proving shared: DPoPProver? = nil, _ observer: (@Sendable (SessionEvent) -> Void)? = nil
     ) throws -> PeerSession {
-        let network = network
+        let (network, prover) = (network, shared ?? prover)
         var handler = OAuth2TokenRefreshHandler(
             tokenEndpoint: issuer.appendingPathComponent("token"), client: try oauthClient(), network: network,
             replayTolerance: .sameKey)

@@ -7,11 +7,8 @@ import TokenRefresh
 @main
 struct Endurance: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "Endurance",
-        abstract: "Run S13, S14, S15, S20 and S27 at full length.",
-        subcommands: [RunCommand.self, PeerCommand.self, FlowsCommand.self],
-        defaultSubcommand: RunCommand.self
-    )
+        commandName: "Endurance", abstract: "Run S13, S14, S15, S20 and S27 at full length.",
+        subcommands: [RunCommand.self, PeerCommand.self, FlowsCommand.self], defaultSubcommand: RunCommand.self)
 }
 
 struct RunCommand: AsyncParsableCommand {
@@ -21,20 +18,8 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: "The duration of S20, and of S27 over each transport, in minutes.")
     var minutes = 10.0
 
-    @Option(help: "The interval between kills, in seconds.")
+    @Option(help: "The usual interval between kills, in seconds.")
     var killEvery = 20.0
-
-    @Option(help: "The lifetime of access tokens in S20 and S27, in seconds.")
-    var accessLifetime = 5
-
-    @Option(help: "The grace window of the provider, in seconds.")
-    var grace = 10
-
-    @Option(help: "The requests of all three processes, per second.")
-    var rate = 40.0
-
-    @Option(help: "The lifetime of nonces in S27, in seconds. The one before is accepted too.")
-    var nonceLifetime = 3.0
 
     @Option(help: "The transports of S27, with commas between them.")
     var transports = Transport.allCases.map(\.rawValue).joined(separator: ",")
@@ -51,6 +36,11 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: "The scenarios to run, with commas between them.")
     var only = "S13,S15,S14,S20,S27"
 
+    /// The lifetime of access tokens in S20 and S27, and the grace window of the provider, in seconds.
+    static let accessLifetime = 5, grace = 10
+    /// The requests of all three processes, per second.
+    static let rate = 40.0
+
     func run() async throws {
         var claims = Claims()
         for scenario in only.split(separator: ",") {
@@ -60,7 +50,7 @@ struct RunCommand: AsyncParsableCommand {
                 let seconds = try list(lifetimes, "--lifetimes has seconds, as in 2,30") { word in
                     Int(word).flatMap { $0 > 0 ? $0 : nil }
                 }
-                for lifetime in seconds { try await RateRun(lifetime: lifetime, rate: rate).perform(&claims) }
+                for lifetime in seconds { try await RateRun(lifetime: lifetime).perform(&claims) }
             case "S15": try await SlowResponseRun(name: "S15", delay: .seconds(12)).perform(&claims)
             case "S20": try await ProviderRun(options: self).perform(&claims)
             case "S27":
@@ -75,7 +65,6 @@ struct RunCommand: AsyncParsableCommand {
         if !claims.allHold { throw ExitCode.failure }
     }
 
-    /// The values of an option with commas between them.
     private func list<Value>(_ text: String, _ rule: String, _ read: (String) -> Value?) throws -> [Value] {
         try text.split(separator: ",").map { word in
             guard let value = read(String(word)) else { throw ValidationError("\(rule): \(word)") }
@@ -100,14 +89,12 @@ struct Claims {
         record("\(name): the processes end by themselves", !counts.contains(nil), counts.compactMap(\.self))
     }
 
-    /// What a server must have counted.
     mutating func record(_ name: String, _ counters: Counters, _ limits: [(String, ClosedRange<Int>, String)]) {
         for (counter, limit, text) in limits {
             record("\(name): \(text)", limit.contains(counters[counter]), counters[counter])
         }
     }
 
-    /// The store holds the session at the end.
     mutating func recordSession(_ name: String, _ session: PeerSession) async throws {
         let state = try await session.coordinator.restore()
         let isSignedIn = if case .signedIn = state { true } else { false }

@@ -1,4 +1,5 @@
-/// The processes of a run.
+import ConcurrencyPrimitives
+
 final class Fleet {
     private let make: () async throws -> PeerProcess
     private let count: Int
@@ -16,18 +17,32 @@ final class Fleet {
         for _ in 0..<count { running.append(try await make()) }
     }
 
-    /// Kills one process, which the number chooses, or the first that starts a refresh, some time after that. Starts
-    /// another in its place, and returns whether one was killed.
-    func replaceOne(number: Int, inRefresh: Bool, after delay: Duration = .zero) async throws -> Bool {
-        let victim = inRefresh ? await killInRefresh(after: delay) : number % count
-        guard let victim else { return false }
-        if !inRefresh { running[victim].kill() }
-        _ = await running[victim].end()
-        killed.append(running[victim])
-        running[victim] = try await make()
-        return true
+    /// Kills processes at random instants until the end, every second one in a refresh, and starts others in their
+    /// place. Returns how many were killed.
+    func replaceSome(every seconds: Double, until end: Duration, callTakes longestCall: Duration) async throws -> Int {
+        let clock = SystemTimeSource()
+        var kills = 0
+        while true {
+            let pause = Duration.seconds(seconds * .random(in: 0.5...1.5))
+            try? await clock.sleep(until: min(clock.uptime + pause, end))
+            guard clock.uptime < end else { return kills }
+            let delay = longestCall * Double.random(in: 0...1)
+            let victim = kills.isMultiple(of: 2) ? await killInRefresh(after: delay) : killAny()
+            guard let victim else { continue }
+            await running[victim].end()
+            killed.append(running[victim])
+            running[victim] = try await make()
+            kills += 1
+        }
     }
 
+    private func killAny() -> Int {
+        let victim = Int.random(in: 0..<count)
+        running[victim].kill()
+        return victim
+    }
+
+    /// Kills the first process that starts a refresh, some time after that. `nil`: none does.
     private func killInRefresh(after delay: Duration) async -> Int? {
         let order = PeerProcess.KillOrder(after: delay)
         for (index, process) in running.enumerated() { process.killInRefresh(order, index: index) }
@@ -42,7 +57,6 @@ final class Fleet {
         running = []
     }
 
-    /// Whether something is true of each running process.
     func each(_ condition: (PeerProcess) -> Bool) -> Bool { running.allSatisfy(condition) }
 
     /// - Returns: The number of requests of each process.

@@ -22,18 +22,15 @@ import TokenRefresh
 struct FlowsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "flows", shouldDisplay: false)
 
-    /// The base URL.
     @Option var server: String
     @Option var transport: Transport
     /// Where the process writes: the folder `tokens` is the store's.
     @Option var folder: String
-    /// A JPEG.
     @Option var photo: String
 
     /// A time limit that a busy machine does not reach.
     private static let patience: Duration = .seconds(600)
 
-    /// Prints the URL of each request.
     private struct URLPrinter: HTTPTransport {
         let base: any HTTPTransport
 
@@ -105,7 +102,6 @@ struct FlowsCommand: AsyncParsableCommand {
         await session.settle()
     }
 
-    /// The code flow.
     private func browser(_ parts: Parts) async throws {
         try await oauth2(parts) { session, server, client in
             let signIn = OAuth2CodeSignIn(server: server, client: client, network: parts.base)
@@ -131,7 +127,6 @@ struct FlowsCommand: AsyncParsableCommand {
         }
     }
 
-    /// A sign-in, a refresh, and a revocation.
     private func oauth2(
         _ parts: Parts, signIn: (TokenRefreshCoordinator, OAuth2Server, OAuth2Client) async throws -> Void
     ) async throws {

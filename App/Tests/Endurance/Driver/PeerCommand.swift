@@ -32,12 +32,10 @@ struct PeerCommand: AsyncParsableCommand {
     static var secret: String { ProcessInfo.processInfo.environment[secretVariable] ?? "" }
 
     @Option var folder: String
-    /// The base URL.
     @Option var server: String
     /// `provider`, `backend` or, of a session that is bound to a key (DPoP), `strict`.
     @Option var kind: ServerKind
     @Option var client = ""
-    @Option var grace = 0
     /// Requests per second.
     @Option var rate: Double
     @Option var account = "default"
@@ -94,7 +92,7 @@ struct PeerCommand: AsyncParsableCommand {
             return try setup.start(observer)
         }
         if kind == .provider {
-            return PeerSession(provider: url, folder: folder, client: client, grace: grace, observer: observer)
+            return PeerSession(provider: url, folder: folder, client: client, observer: observer)
         }
         guard let clock else {
             return PeerSession(url: url, store: FileTokenStore(folder: folder), observer: observer)
@@ -111,7 +109,7 @@ struct PeerCommand: AsyncParsableCommand {
         return PeerSession(
             url: url, store: StoppingTokenStore(base: store, stop: stop),
             transport: StoppingTransport(base: transport.made, stop: stop), replay: tolerance ?? .none, policy: policy,
-            clock: time, activity: stop.expiringActivity, observer: observer)
+            clock: time, activity: stop.activity, observer: observer)
     }
 }
 
@@ -122,10 +120,8 @@ struct PeerSession: Sendable {
     let network: AuthenticatedNetworkClient
     private let kind: PeerCommand.ServerKind
 
-    /// A session of the provider.
     init(
-        provider url: URL, folder: URL, client: String, grace: Int,
-        observer: (@Sendable (SessionEvent) -> Void)? = nil
+        provider url: URL, folder: URL, client: String, observer: (@Sendable (SessionEvent) -> Void)? = nil
     ) {
         kind = .provider
         unauthenticated = NetworkClient(baseURL: url, transport: URLSessionTransport(), format: .json)
@@ -133,7 +129,7 @@ struct PeerSession: Sendable {
             tokenEndpoint: url.appendingPathComponent("token"),
             revocationEndpoint: url.appendingPathComponent("revoke"),
             client: .basic(id: client, secret: PeerCommand.secret), network: unauthenticated,
-            replayTolerance: .within(.seconds(grace)))
+            replayTolerance: .within(.seconds(RunCommand.grace)))
         coordinator = TokenRefreshCoordinator(
             store: FileTokenStore(folder: folder), handler: handler, observer: observer)
         network = unauthenticated.authenticated(by: coordinator)
@@ -169,11 +165,10 @@ struct PeerSession: Sendable {
         let session = PeerSession(url: backend.baseURL, store: FileTokenStore(folder: folder.tokens))
         let auth = AuthService(
             unauthenticated: session.unauthenticated, network: session.network, session: session.coordinator)
-        let token = try backend.configuration.provider.token(for: "apple", subject: "ada", name: "ada")
+        let token = try DevelopmentProvider().token(for: "apple", subject: "ada", name: "ada")
         try await auth.socialLogin(.apple, token: token)
     }
 
-    /// Sends one request, and prints its failure.
     func sendOne() async {
         do {
             switch kind {
@@ -188,7 +183,6 @@ struct PeerSession: Sendable {
     }
 }
 
-/// A transport of the processes.
 enum Transport: String, ExpressibleByArgument, CaseIterable {
     case asyncHTTPClient = "AsyncHTTPClient"
     case urlSession = "URLSession"

@@ -4,7 +4,6 @@ import Foundation
 import NIOConcurrencyHelpers
 import ProgramTesting
 
-/// A running peer, and its output so far.
 final class PeerProcess: Sendable {
     /// An order to kill exactly one of several processes.
     final class KillOrder: Sendable {
@@ -91,7 +90,6 @@ final class PeerProcess: Sendable {
 
     func removeFailures() { state.withLockedValue { $0.failures = [] } }
 
-    /// The number of events with a name so far.
     func events(_ name: String) -> Int { state.withLockedValue { $0.events[name] ?? 0 } }
 
     /// Kills the process when it has started a refresh, unless another process was killed for the order.

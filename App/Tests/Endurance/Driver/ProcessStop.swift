@@ -17,10 +17,9 @@ enum StopPoint: String, ExpressibleByArgument {
     case suspension
 }
 
-/// Stops the process at a ``StopPoint``.
 final class ProcessStop: Sendable {
     private let point: NIOLockedValueBox<StopPoint?>
-    fileprivate let activity = StoppingActivity()
+    let activity = StoppingActivity()
 
     /// - Parameter point: Where to stop; `nil` for nowhere.
     init(at point: StopPoint?) async {
@@ -31,9 +30,6 @@ final class ProcessStop: Sendable {
             for await _ in signals { await activity.expire() }
         }
     }
-
-    /// The activity of the engine.
-    var expiringActivity: any ExpiringActivity { activity }
 
     fileprivate func reach(_ reached: StopPoint) async {
         let next = point.withLockedValue { point -> StopPoint? in
@@ -56,7 +52,7 @@ private func stopThisProcess() {
 }
 
 /// Activities that expire together. Once the last one has ended then, the process is stopped.
-private final class StoppingActivity: ExpiringActivity {
+final class StoppingActivity: ExpiringActivity {
     private struct State {
         var nextID = 0
         var running: [Int: @Sendable () -> Void] = [:]

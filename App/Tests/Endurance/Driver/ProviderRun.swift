@@ -14,33 +14,25 @@ struct ProviderRun {
 
     func perform(_ claims: inout Claims) async throws {
         note(
-            "S20: \(options.minutes) minutes, a kill every \(options.killEvery) s, access tokens of "
-                + "\(options.accessLifetime) s, a grace window of \(options.grace) s")
+            "S20: \(options.minutes) minutes, a kill about every \(options.killEvery) s, access tokens of "
+                + "\(RunCommand.accessLifetime) s, a grace window of \(RunCommand.grace) s")
         let folder = try TemporaryFolder()
         let provider = try await Provider(options)
         defer { provider.stop() }
         try await provider.signIn(in: folder)
-        let peers = Fleet(count: 3) { try await provider.peer(in: folder, rate: options.rate / 3) }
+        let peers = Fleet(count: 3) { try await provider.peer(in: folder) }
         try await peers.start()
         let start = clock.uptime
         let end = start + .seconds(options.minutes * 60)
-        var kills = 0
-        while clock.uptime < end {
-            let next = min(clock.uptime + .seconds(options.killEvery), end)
-            try? await clock.sleep(until: next)
-            guard clock.uptime < end else { break }
-            // Every second kill is in the middle of a refresh.
-            if try await peers.replaceOne(number: kills, inRefresh: kills.isMultiple(of: 2)) { kills += 1 }
-            if kills.isMultiple(of: 6) { note("  \(kills) kills, \(try await provider.counters())") }
-        }
+        let kills = try await peers.replaceSome(every: options.killEvery, until: end, callTakes: .zero)
         let counts = await peers.stop()
         let seconds = (clock.uptime - start) / .seconds(1)
         let counters = try await provider.counters()
         note("  \(Int(seconds)) s, \(kills) kills, \(counters)")
         claims.recordEnd("S20", of: peers, counts)
-        let usable = Double(options.accessLifetime) * 0.75
+        let usable = Double(RunCommand.accessLifetime) * 0.75
         let most = Int(1.3 * seconds / usable) + 1 + kills
-        let least = Int(seconds / Double(options.accessLifetime + 1) / 2)
+        let least = Int(seconds / Double(RunCommand.accessLifetime + 1) / 2)
         claims.record(
             "S20", counters,
             [
@@ -48,7 +40,7 @@ struct ProviderRun {
                 ("sign_ins", 1...1, "one sign-in"),
                 ("rotations", least...max(most, least), "rotations are from \(least) to \(most)"),
             ])
-        claims.record("S20: processes were killed", kills > 0 || options.minutes * 60 <= options.killEvery, kills)
+        claims.record("S20: processes were killed", kills > 0 || options.minutes * 60 <= 1.5 * options.killEvery, kills)
         try await claims.recordSession("S20", provider.session(in: folder))
     }
 }
@@ -69,25 +61,21 @@ struct Counters: Sendable, CustomStringConvertible {
     }
 }
 
-/// The running OAuth 2 provider.
 final class Provider: Sendable {
     private let process: ProviderProcess
-    private let grace: Int
 
     init(_ options: RunCommand) async throws {
-        grace = options.grace
         guard let script = options.provider else {
             throw ProviderProcess.Failure("S20 needs --provider: App/Tests/Endurance/provider/start")
         }
         process = try await ProviderProcess(
-            script, ["--access-lifetime", "\(options.accessLifetime)", "--grace", "\(options.grace)"])
+            script, ["--access-lifetime", "\(RunCommand.accessLifetime)", "--grace", "\(RunCommand.grace)"])
     }
 
     func stop() { process.stop() }
 
-    /// The object graph over a token folder.
     func session(in folder: TemporaryFolder) -> PeerSession {
-        PeerSession(provider: process.issuer, folder: folder.tokens, client: process.client, grace: grace)
+        PeerSession(provider: process.issuer, folder: folder.tokens, client: process.client)
     }
 
     func signIn(in folder: TemporaryFolder) async throws {
@@ -101,10 +89,10 @@ final class Provider: Sendable {
                 expiresIn: .seconds(issued.expires_in)))
     }
 
-    func peer(in folder: TemporaryFolder, rate: Double) async throws -> PeerProcess {
+    func peer(in folder: TemporaryFolder) async throws -> PeerProcess {
         try await PeerProcess(
-            of: process.issuer, kind: .provider, in: folder, rate: rate, secret: process.secret,
-            options: ["--client", process.client, "--grace", "\(grace)"])
+            of: process.issuer, kind: .provider, in: folder, rate: RunCommand.rate / 3, secret: process.secret,
+            options: ["--client", process.client])
     }
 
     func counters() async throws -> Counters {

@@ -17,7 +17,7 @@ struct StrictProfile: Sendable {
         process = try await ProviderProcess(
             script,
             [
-                "--access-lifetime", "\(options.accessLifetime)", "--nonce-lifetime", "\(options.nonceLifetime)",
+                "--access-lifetime", "\(RunCommand.accessLifetime)", "--nonce-lifetime", "\(BoundRun.nonceLifetime)",
                 "--cut-every", "\(Self.cutEvery)", "--repeats-by-key", "--delay", "0.3",
             ], isStrict: true)
         (self.folder, self.transport) = (folder, transport)
@@ -43,9 +43,9 @@ struct StrictProfile: Sendable {
 
     func stop() { process.stop() }
 
-    func peer(rate: Double) async throws -> PeerProcess {
+    func peer() async throws -> PeerProcess {
         try await PeerProcess(
-            of: process.issuer, kind: .strict, in: folder, rate: rate, secret: process.key,
+            of: process.issuer, kind: .strict, in: folder, rate: RunCommand.rate / 3, secret: process.key,
             options: [
                 "--client", process.client, "--resource-server", process.resourceServer.absoluteString,
                 "--keys", session.keys.path, "--transport", transport.rawValue,

@@ -1,4 +1,3 @@
-import AuthInterface
 import DevBackend
 import Foundation
 import ProgramTesting
@@ -8,17 +7,14 @@ import Testing
 /// A server, a folder with a stored session, and processes of the `articles` program that use them.
 struct ProgramSandbox: Sendable {
     let backend: DevBackend
-    /// The folder of the program's token store.
     let folder: URL
     /// The program's environment, in addition to the server and the folder.
     let environment: [String: String]
 
     /// Starts a server, signs ada in with the program, runs the body, and stops the server.
     static func run(
-        _ configure: (inout DevBackend.Configuration) -> Void = { _ in },
-        in folder: URL? = nil,
-        environment: [String: String] = [:],
-        _ body: (ProgramSandbox) async throws -> Void
+        _ configure: (inout DevBackend.Configuration) -> Void = { _ in }, in folder: URL? = nil,
+        environment: [String: String] = [:], _ body: (ProgramSandbox) async throws -> Void
     ) async throws {
         var configuration = DevBackend.Configuration()
         configure(&configuration)
@@ -60,40 +56,13 @@ struct ProgramSandbox: Sendable {
             SpawnedProgram.executable("Endurance"), arguments, environment: ProcessInfo.processInfo.environment)
     }
 
-    /// Kills the program after the server has rotated and before the program has the response.
-    func killBeforeTheSave() async throws {
-        let gate = backend.hold("POST", "/auth/refresh", at: .beforeResponse)
-        try await backend.expireAccessTokens()
-        let process = try await start("list")
-        await gate.arrivals(1)
-        process.kill()
-        _ = await process.result
-        gate.open()
-        #expect(backend.statistics.refreshes.committed == 1)
-    }
-
     var account: String { backend.baseURL.account }
 
-    /// The store that the program uses.
     func store() throws -> FileTokenStore {
         let name = try #require(
             FileManager.default.contentsOfDirectory(atPath: folder.path).first { $0.hasSuffix(".json") })
         let store = FileTokenStore(folder: folder, account: account)
         try #require(store.file.lastPathComponent == name)
         return store
-    }
-
-    /// Changes the stored access token as if most of its lifetime had passed.
-    ///
-    /// Of 900 seconds some remain. The session gets a name whose first refresh in the background starts 60 s before the
-    /// end, and no later (G33).
-    func age(_ store: FileTokenStore, remaining seconds: Double) async throws {
-        try await store.update { found in
-            guard case .success(.active(let bundle)) = found else { return nil }
-            return .active(
-                TokenBundle(
-                    accessToken: bundle.accessToken, refreshToken: bundle.refreshToken, expiresAt: Date() + seconds,
-                    session: SessionID(rawValue: "aged-513"), receivedAt: Date() + seconds - 900))
-        }
     }
 }

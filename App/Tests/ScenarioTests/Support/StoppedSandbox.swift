@@ -112,7 +112,8 @@ struct StoppedSandbox: Sendable {
     ) async -> String? {
         clock.advance(bySeconds: 10 * Self.callLimit)
         peer.kill(SIGCONT)
-        let line = await peer.waitForLine(among: Set(outcomes.map { "event \($0)" }))
+        let events = Set(outcomes.map { "event \($0)" })
+        let line = await peer.lines.first { events.contains($0) }
         return line.map { String($0.dropFirst("event ".count)) }
     }
 

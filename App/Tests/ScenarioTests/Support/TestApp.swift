@@ -41,18 +41,6 @@ struct TestApp: Sendable {
         var connections = 256
         /// Remembers the session beside its store.
         var journal: (any SessionJournal)?
-
-        /// Sets the server's dialect, and the client's half of it.
-        mutating func speak(_ configure: (inout DevBackend.Dialect) -> Void) {
-            configure(&server.dialect)
-            let dialect = server.dialect
-            authentication.expiredStatuses = [dialect.expiredTokenStatus.rawValue]
-            if let field = dialect.accessTokenField {
-                authentication.placement = .fields(accessToken: field, refreshToken: dialect.refreshTokenField)
-            }
-        }
-
-        var format: any ResponseFormat { server.dialect.wrapsResponses ? .envelope : .json }
     }
 
     enum Handler: Sendable, CaseIterable { case rest, oauth2 }
@@ -68,7 +56,6 @@ struct TestApp: Sendable {
     let setup: Setup
     let store: any TokenStore
     let session: TokenRefreshCoordinator
-    /// Sends requests without a token.
     let unauthenticated: NetworkClient
     let network: AuthenticatedNetworkClient
     let auth: AuthService
@@ -76,8 +63,7 @@ struct TestApp: Sendable {
 
     /// Starts a server and an application, signs ada in, runs the body, and stops the server.
     static func run(
-        _ configure: (inout Setup) -> Void = { _ in },
-        _ body: (TestApp) async throws -> Void
+        _ configure: (inout Setup) -> Void = { _ in }, _ body: (TestApp) async throws -> Void
     ) async throws {
         try await run(1, store: { _ in MemoryTokenStore() }, configure) { try await body($0[0]) }
     }
@@ -85,9 +71,7 @@ struct TestApp: Sendable {
     /// Runs several applications as processes do: each has an engine and a file store of its own, over one folder. The
     /// first signs ada in, and the others restore the session from the store.
     static func run(
-        processes count: Int,
-        _ configure: (inout Setup) -> Void = { _ in },
-        _ body: ([TestApp]) async throws -> Void
+        processes count: Int, _ configure: (inout Setup) -> Void = { _ in }, _ body: ([TestApp]) async throws -> Void
     ) async throws {
         let folder = try TemporaryFolder()
         try await run(count, store: { _ in FileTokenStore(folder: folder.tokens) }, configure, body)
@@ -111,9 +95,7 @@ struct TestApp: Sendable {
 
     /// Runs several applications over the given stores. The first signs ada in.
     static func run(
-        _ count: Int,
-        store: (Int) -> any TokenStore,
-        _ configure: (inout Setup) -> Void = { _ in },
+        _ count: Int, store: (Int) -> any TokenStore, _ configure: (inout Setup) -> Void = { _ in },
         _ body: ([TestApp]) async throws -> Void
     ) async throws {
         var setup = Setup()
@@ -135,7 +117,7 @@ struct TestApp: Sendable {
         self.store = store
         let transport = ScenarioTransport.current.make(connections: setup.connections)
         var configuration = NetworkConfiguration(baseURL: backend.baseURL)
-        configuration.format = setup.format
+        configuration.format = .envelope
         configuration.timeout = Self.waitLimit
         configuration.deadline = Self.waitLimit
         unauthenticated = NetworkClient(
@@ -152,21 +134,18 @@ struct TestApp: Sendable {
     var refreshPath: String { setup.handler == .rest ? "/auth/refresh" : "/oauth2/token" }
 
     func signIn(_ user: String) async throws {
-        let provider = backend.configuration.provider
-        let now = backend.configuration.now()
-        let token = try provider.token(for: "apple", subject: user, name: user, expiresAt: now + 600)
+        let expiry = backend.configuration.now() + 600
+        let token = try DevelopmentProvider().token(for: "apple", subject: user, name: user, expiresAt: expiry)
         try await auth.socialLogin(.apple, token: token)
     }
 
-    /// Sends concurrent requests for a dozen articles.
     func sendAll(_ count: Int) async -> [NetworkError?] {
         await sendAll(count) { .article(Article.ID(1 + $0 % 12)) }
     }
 
     /// Sends concurrent requests, and returns the error of each; `nil` for one that succeeded.
     func sendAll<Response: Sendable>(
-        _ count: Int,
-        _ endpoint: @escaping @Sendable (Int) -> Endpoint<Response>
+        _ count: Int, _ endpoint: @escaping @Sendable (Int) -> Endpoint<Response>
     ) async -> [NetworkError?] {
         await withTaskGroup(of: NetworkError?.self, returning: [NetworkError?].self) { group in
             for number in 0..<count { group.addTask { await send(endpoint(number)) } }
@@ -177,8 +156,7 @@ struct TestApp: Sendable {
     /// Sends concurrent requests with an expired token, and returns when the server has refused all of them and the
     /// refresh has reached the server. Returns the gate that holds the refresh, and the requests.
     func refuseAll(
-        _ count: Int,
-        at position: Gate.Position = .beforeHandler
+        _ count: Int, at position: Gate.Position = .beforeHandler
     ) async throws -> (gate: Gate, requests: Task<[NetworkError?], Never>) {
         let gate = backend.hold("POST", refreshPath, at: position)
         let responses = backend.hold("GET", "/articles/*", at: .beforeResponse)
@@ -202,7 +180,6 @@ struct TestApp: Sendable {
         }
     }
 
-    /// The number of requests for articles that the server has refused.
     var refusals: Int { backend.statistics.count("GET", "/articles/{id}", status: 401) }
 }
 
@@ -221,13 +198,11 @@ extension [NetworkError?] {
 extension TestApp.Setup {
     fileprivate func makeHandler(_ backend: DevBackend, network: NetworkClient) -> any TokenRefreshHandler {
         let field = replay == .sameKey ? "Idempotency-Key" : nil
-        let dialect = server.dialect
         switch handler {
         case .rest:
             return RESTTokenRefreshHandler(
-                network: network, replayTolerance: replay, idempotencyKeyField: field,
-                accessToken: dialect.refreshNeedsAccessToken ? .field(dialect.accessTokenField ?? "") : .omitted,
-                refreshTokenField: dialect.refreshTokenField, format: format, logoutAffectsSessionOnly: true)
+                network: network, replayTolerance: replay, idempotencyKeyField: field, format: .envelope,
+                logoutAffectsSessionOnly: true)
         case .oauth2:
             let server = backend.serverDescription
             let client = backend.configuration.oauth2Client
