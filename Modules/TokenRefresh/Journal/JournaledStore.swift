@@ -1,15 +1,6 @@
 import AuthInterface
 import ConcurrencyPrimitives
 
-/// What a read shows: the store, and the journal beside it.
-struct StoreReading: Sendable {
-    var result: StoreResult
-    /// Why the tokens in the store are to end, or why it holds nothing.
-    var ending: SignOutReason?
-    /// The highest ordinal that the journal names.
-    var noted: SessionOrdinal?
-}
-
 /// A store with a journal beside it (G30). The engine reads and writes through it, and knows no journal.
 ///
 /// **A write** that begins or ends sessions is noted first: *ends up to F, because R*. Then it is stored, and then the
@@ -92,9 +83,7 @@ final class JournaledStore: Sendable {
         let again = await access.read()
         guard case .success(.empty) = again else { return (again, nil) }
         if isFirst {
-            publish(
-                SessionTombstone(
-                    session: seen.session, reason: .lost(seen), date: clock.date, upTo: seen.place))
+            publish(SessionTombstone(session: seen.session, reason: .lost(seen), date: clock.date, upTo: seen.place))
         }
         return (again, .lost(seen))
     }
@@ -108,7 +97,11 @@ final class JournaledStore: Sendable {
         if isNoted { noted() }
         let outcome = withEnd(of: await access.write(content))
         if case .failed = outcome {
-            if let note { publish(note, of: content.bundle == nil ? content.session : nil) }
+            // What is decided is published, also where the store refuses it (G29).
+            if let note {
+                let session = (content.bundle == nil ? content.session : nil) ?? SessionID(rawValue: "")
+                publish(SessionTombstone(session: session, reason: note.reason, date: note.date, upTo: note.ordinal))
+            }
             return outcome
         }
         guard let journal else { return outcome }
@@ -139,12 +132,6 @@ final class JournaledStore: Sendable {
         if journal.entry?.holds(note) ?? false { return true }
         if case .success = await journal.change(replacingDamaged: isSignIn, { $0.note(note) }).value() { return true }
         return false
-    }
-
-    /// What is decided is published, also where the store refuses it (G29).
-    private func publish(_ note: PendingSignOut, of session: SessionID?) {
-        let session = session ?? SessionID(rawValue: "")
-        publish(SessionTombstone(session: session, reason: note.reason, date: note.date, upTo: note.ordinal))
     }
 
     private func publish(_ ending: SessionTombstone) { (access.store as? any SessionPublishing)?.publish(ending) }

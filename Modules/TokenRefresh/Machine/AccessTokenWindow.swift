@@ -81,7 +81,12 @@ struct AccessTokenWindow: Hashable, Sendable {
         return token
     }
 
-    mutating func serverClockKnown(_ clock: MachineClock) { validity.serverClockKnown(bundle, clock) }
+    /// G19: the server's clock is known from now on, so the expiry of a stored token counts on it, and no longer on a
+    /// clock that can be set.
+    mutating func serverClockKnown(_ clock: MachineClock) {
+        guard !bundle.isDatedByDevice, bundle.isDatedByServer || !validity.isSighted else { return }
+        validity.expiry = clock.expiry(ofStored: bundle)
+    }
 
     /// The store holds a bundle. Without an intent, no refresh of its tokens was under way.
     mutating func see(_ stored: TokenBundle, at uptime: Duration) {
@@ -132,7 +137,7 @@ struct TokenValidity: Hashable, Sendable {
 
     /// Of tokens that were received now: those of a sign-in, or of a refresh whose call was `sent`.
     init(received bundle: TokenBundle, _ lifetime: TokenLifetime, sent: Duration? = nil, _ clock: MachineClock) {
-        expiry = Expiry(received: bundle, lifetime: lifetime.duration, at: sent ?? clock.uptime, policy: clock.policy)
+        expiry = Expiry(of: bundle, lifetime: lifetime.duration, at: sent ?? clock.uptime, policy: clock.policy)
         refreshedAt = sent
         isMeasured = lifetime.isCertain
     }
@@ -151,13 +156,6 @@ struct TokenValidity: Hashable, Sendable {
         refreshedAt = bundle.age(at: clock.now.date).flatMap {
             $0 < clock.policy.freshness ? clock.uptime - $0 : nil
         }
-    }
-
-    /// G19: the server's clock is known from now on, so the expiry of a stored token counts on it, and no longer on a
-    /// clock that can be set.
-    mutating func serverClockKnown(_ bundle: TokenBundle, _ clock: MachineClock) {
-        guard !bundle.isDatedByDevice, bundle.isDatedByServer || !isSighted else { return }
-        expiry = clock.expiry(ofStored: bundle)
     }
 }
 

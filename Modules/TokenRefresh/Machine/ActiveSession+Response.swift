@@ -101,15 +101,4 @@ extension ActiveSession {
         ending.challenge = error?.challenge
         return ending
     }
-
-    /// The end could not be written. Another process may have stored newer tokens, so a session in a shared store stays
-    /// until the store works (G14).
-    mutating func endFailed(_ reason: SignOutReason, _ error: TokenStoreError, _ context: inout Context) {
-        guard context.settings.isShared else {
-            return context.conclude(.ends(reason, revoking: nil, inStore: false))
-        }
-        // The end was written in place of tokens that may not be stored yet: the store would keep an earlier session.
-        forgetIntent(&context)
-        failAttempt(because: "the end of the session cannot be stored", cause: error, &context)
-    }
 }

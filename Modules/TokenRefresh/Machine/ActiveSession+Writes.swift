@@ -69,7 +69,14 @@ extension ActiveSession {
             forgetIntent(&context)
             failAttempt(because: "the store cannot be written", cause: error, &context)
         case .tokens(let new): commit(new, isStored: false, &context)
-        case .end(let reason): endFailed(reason, error, &context)
+        case .end(let reason):
+            // Another process may have stored newer tokens: a session in a shared store stays until that works (G14).
+            guard context.settings.isShared else {
+                return context.conclude(.ends(reason, revoking: nil, inStore: false))
+            }
+            // The end was written in place of tokens that may not be stored yet: the store would keep an earlier session.
+            forgetIntent(&context)
+            failAttempt(because: "the end of the session cannot be stored", cause: error, &context)
         }
     }
 

@@ -63,13 +63,6 @@ struct CallLedger: Hashable, Sendable {
         return before.value
     }
 
-    /// Returns the call that has ended, if it is the one under way.
-    mutating func end(_ id: AttemptID) -> Call? {
-        guard let ended = call, ended.id == id else { return nil }
-        call = nil
-        return ended
-    }
-
     /// The response of a call was a failure.
     mutating func failed(_ ended: Call, _ error: TokenRefreshError) {
         if ended.isFirst, error.status.provesNoExchange { key?.firstCall = nil }
@@ -81,9 +74,6 @@ struct CallLedger: Hashable, Sendable {
     }
 
     // MARK: Calls of other processes
-
-    /// The process whose call may be under way.
-    var rivalOwner: LeaseHolder? { rival.map { LeaseHolder(process: $0.intent.owner, since: $0.intent.date) } }
 
     /// Rule 4: the owner of an intent may still be calling. An intent of this process that replaced the intent of such
     /// an owner says nothing about that owner.
@@ -108,7 +98,8 @@ struct CallLedger: Hashable, Sendable {
         }
         // The date is of another clock, or this one was set since: the time since the first sight of it is measured.
         let known = max(age ?? .zero, clock.uptime - rival.seenAt)
-        return known < limit ? .later(in: limit - known) : .now
+        guard known < limit else { return .now }
+        return .later(in: limit - known, after: LeaseHolder(process: rival.intent.owner, since: rival.intent.date))
     }
 }
 
@@ -118,7 +109,8 @@ enum CallPermission {
     /// Another call may be under way, and the server tolerates this one. A tolerance that is a time counts from the
     /// first call, so the intent of the repetition has its date, and both have one limit.
     case tolerated(since: Instant)
-    case later(in: Duration)
+    /// The process whose call may be under way is waited for.
+    case later(in: Duration, after: LeaseHolder)
 }
 
 extension CallKey {

@@ -1,5 +1,6 @@
 import AuthInterface
 import ConcurrencyPrimitives
+import Foundation
 
 /// What the rules use beside the session, and the effects of the event so far. Rules of the session get it passed.
 struct Context: Hashable, Sendable {
@@ -69,12 +70,7 @@ struct Context: Hashable, Sendable {
         policy.storeBackoff.delay(afterFailures: failures, using: &random)
     }
 
-    mutating func newKey() -> String {
-        [random.next(), random.next()].map { word in
-            let text = String(word, radix: 16)
-            return String(repeating: "0", count: 16 - text.count) + text
-        }.joined()
-    }
+    mutating func newKey() -> String { String(format: "%016llx%016llx", random.next(), random.next()) }
 
     // MARK: The store
 

@@ -1,7 +1,6 @@
 import AuthInterface
-import Foundation
 
-/// Requests of callers, server dates, and the first read of the store (G14).
+/// Requests of callers, and the first read of the store (G14).
 extension MachineState {
     mutating func requested(_ waiter: Waiter) {
         if waiter.request == .settle { return context.callers.add(waiter, to: .settle) }
@@ -31,19 +30,6 @@ extension MachineState {
         context.callers.add(waiter, to: .nextCheck)
     }
 
-    /// A sign-out stays when its caller leaves.
-    mutating func cancel(_ id: WaiterID) {
-        guard context.callers.remove(id) else { return }
-        context.emit(.respond(id, .cancelled))
-    }
-
-    mutating func serverDateNoted(_ date: Date) {
-        guard date.isPlausible else { return }
-        let isFirst = !context.clock.serverClock.isKnown
-        context.clock.serverClock.record(date, at: context.now)
-        if isFirst { modifySession { $0.window.serverClockKnown($1.clock) } }
-    }
-
     // MARK: The first read
 
     mutating func load() {
@@ -71,9 +57,7 @@ extension MachineState {
 
     /// The first read has ended (G14). A sign-in or a sign-out does not wait for it.
     mutating func loaded(_ result: StoreResult, _ ending: SignOutReason?) {
-        guard case .restoring(var restoring) = session else { return }
-        (restoring.isReading, restoring.isTimed) = (false, false)
-        session = .restoring(restoring)
+        guard case .restoring(let restoring) = session else { return }
         context.emit(.stopTimer(.loadDeadline))
         switch result {
         case .success(let content):
@@ -81,9 +65,9 @@ extension MachineState {
             restored(content.current(at: context.now.date), ending)
             startOwedCheck()
         case .failure(let error):
-            restoring.failures += 1
-            session = .restoring(restoring)
-            let pause = context.storePause(afterFailures: restoring.failures)
+            let failures = restoring.failures + 1
+            session = .restoring(Restoring(failures: failures))
+            let pause = context.storePause(afterFailures: failures)
             context.emit(.startTimer(.reload, at: context.uptime + pause))
             failRestoring(error, retryAfter: pause)
         }

@@ -37,8 +37,8 @@ extension MachineState {
     mutating func stepUp(_ tokens: TokenRefreshResult, _ id: SessionID, _ waiter: Waiter) {
         guard tokens.bringsRefreshToken else { return context.refuse(waiter, .invalidTokens) }
         // No server has seen the tokens of a session that has not been published.
-        guard isPublished, let active, active.value.goesOn(with: tokens),
-            !context.store.mayEnd(active.value.bundle.session)
+        guard isPublished, let bundle = active?.value.bundle, let subject = bundle.subject, subject == tokens.subject,
+            tokens.accessToken.fitsHeaderField, !context.store.mayEnd(bundle.session)
         else { return signIn(tokens, id, waiter) }
         modifySession { $0.stepUp(tokens, &$1) }
         context.letWait(waiter, isSignIn: true)

@@ -4,6 +4,15 @@ import Foundation
 /// What the store holds, as a read has found it.
 typealias StoreResult = Result<StoredSession, TokenStoreError>
 
+/// What a read shows: the store, and the journal beside it (G30).
+struct StoreReading: Sendable {
+    var result: StoreResult
+    /// Why the tokens in the store are to end, or why it holds nothing.
+    var ending: SignOutReason?
+    /// The highest ordinal that the journal names.
+    var noted: SessionOrdinal?
+}
+
 /// The response to a call.
 typealias CallResult = Result<TokenRefreshResult, TokenRefreshError>
 
@@ -23,11 +32,7 @@ enum RefreshEvent: Sendable {
     case suspensionNear
 
     /// The store was read. `ownerMayCall`: whether the owner of a stored intent may still be calling (rule 4).
-    /// `ending`: why what it holds is to end, or why it holds nothing; `noted`: the highest ordinal that is noted
-    /// beside it (G30).
-    indirect case read(
-        ReadPurpose, StoreResult, ownerMayCall: Bool, ending: SignOutReason? = nil,
-        noted: SessionOrdinal? = nil)
+    indirect case read(ReadPurpose, StoreReading, ownerMayCall: Bool)
     indirect case lease(LeaseEvent)
     indirect case wrote(version: Int, WriteOutcome)
     /// The end of a session is noted in another place, before the store has it: it lasts (G30).
@@ -36,13 +41,6 @@ enum RefreshEvent: Sendable {
     indirect case callNotMade(AttemptID, TokenRefreshError)
     indirect case responded(AttemptID, base: TokenBundle, CallResult)
     case timerFired(RefreshTimer)
-}
-
-extension RefreshEvent {
-    /// The store was read, with the journal beside it.
-    static func read(_ purpose: ReadPurpose, _ reading: StoreReading, ownerMayCall: Bool) -> RefreshEvent {
-        .read(purpose, reading.result, ownerMayCall: ownerMayCall, ending: reading.ending, noted: reading.noted)
-    }
 }
 
 /// What becomes of the lease of a shared store.

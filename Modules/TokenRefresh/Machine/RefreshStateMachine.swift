@@ -19,7 +19,7 @@ struct RefreshStateMachine: Hashable, Sendable {
     private var state: MachineState
 
     init(settings: MachineSettings, random: RandomSource) {
-        state = MachineState(settings: settings, random: random)
+        state = MachineState(context: Context(settings: settings, random: random))
     }
 
     /// Takes an event. Returns what the shell must do, in this order.

@@ -21,7 +21,7 @@ import Testing
             accessToken: "access", refreshToken: "refresh", expiresAt: date + seconds,
             receivedAt: receivedAgo.map { date - $0 })
         let policy = TokenRefreshPolicy.with { $0.maximumLifetime = limit ?? year }
-        return Expiry(stored: bundle, at: Instant(uptime: .zero, date: date), skew: 0, policy: policy)
+        return MachineClock(at: Instant(uptime: .zero, date: date), policy).expiry(ofStored: bundle)
     }
 
     @Test func `A lifetime comes before an expiry, that before the claims, and the server's date before the issue`() {

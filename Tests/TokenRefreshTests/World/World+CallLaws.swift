@@ -82,7 +82,7 @@ extension World {
         if let lifetime = saidLifetime {
             guard let received, received.grant == base.grant else { return }
             let (life, since) = (Duration.milliseconds(lifetime), Duration.milliseconds(received.since))
-            let expiry = Expiry(received: base, lifetime: life, at: since, policy: plan.policy)
+            let expiry = Expiry(of: base, lifetime: life, at: since, policy: plan.policy)
             guard let start = expiry.aheadFrom, instant.uptime < start else { return }
         }
         fail(.clock, "p\(call.process + 1) calls for \(base) without a reason")

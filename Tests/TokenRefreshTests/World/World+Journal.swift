@@ -22,7 +22,7 @@ extension World {
         _ purpose: ReadPurpose, of job: DeviceProcess.Job, _ process: Int, _ draws: inout RandomDraws
     ) -> RefreshEvent? {
         if purpose == .load, case .failure(let error)? = job.journal {
-            return .read(purpose, .failure(error), ownerMayCall: false)
+            return .read(purpose, StoreReading(result: .failure(error)), ownerMayCall: false)
         }
         guard let found = job.found, let journal = job.journal else { return nil }
         let entry = (try? journal.get()) ?? SessionJournalEntry()
@@ -39,7 +39,8 @@ extension World {
         }
         let intent = (try? found.get())?.bundle?.refreshIntent
         let ownerMayCall = intent.map { mayCall($0, process) } ?? false
-        return .read(purpose, found, ownerMayCall: ownerMayCall, ending: ending, noted: entry.ordinal)
+        let reading = StoreReading(result: found, ending: ending, noted: entry.ordinal)
+        return .read(purpose, reading, ownerMayCall: ownerMayCall)
     }
 
     /// Rule 10. What others have signed in is read before a user signs in or out, where store and journal respond.
@@ -48,7 +49,7 @@ extension World {
         guard !isHanging, isShared || processes[process].published == .unknown else { return }
         let noted = plan.hasJournal ? (try? journal.read().get())?.ordinal : nil
         let found = store.read(in: condition(for: process))
-        send(process, .read(.order, found, ownerMayCall: false, noted: noted))
+        send(process, .read(.order, StoreReading(result: found, noted: noted), ownerMayCall: false))
     }
 
     /// Notes what ends, or then writes, or then removes the note.

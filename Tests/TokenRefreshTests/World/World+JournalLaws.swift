@@ -12,8 +12,8 @@ extension World {
     /// G30. A read that began after the end of a session does not show it, unless it says that it is to end. A journal
     /// that cannot be read later than at the start changes nothing.
     mutating func checkRead(_ process: Int, _ event: RefreshEvent, of job: DeviceProcess.Job) {
-        guard case .read(_, .success(.active(let found)), _, nil, _) = event, case .success? = job.journal,
-            job.ended.contains(found.session)
+        guard case .read(_, let reading, _) = event, reading.ending == nil, case .success? = job.journal,
+            case .success(.active(let found)) = reading.result, job.ended.contains(found.session)
         else { return }
         fail(.signedOut, "p\(process + 1) finds \(found), which has ended")
     }
@@ -24,8 +24,8 @@ extension World {
             // What the journal has missed it cannot say.
             if sighting != nil, journal.hasMissed { return }
             fail(.lost, "p\(process + 1) has lost \(sighting?.session.rawValue ?? "nothing")")
-        case (.signedOut(.never), .read(.load, .success(.empty), _, let ending?, _)):
-            fail(.lost, "p\(process + 1) says nothing of \(ending)")
+        case (.signedOut(.never), .read(.load, let reading, _)) where reading.result == .success(.empty):
+            if let ending = reading.ending { fail(.lost, "p\(process + 1) says nothing of \(ending)") }
         default: break
         }
     }
