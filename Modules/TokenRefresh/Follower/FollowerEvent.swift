@@ -3,7 +3,8 @@ import Foundation
 
 /// An input of a follower's machine.
 enum FollowerEvent: Sendable {
-    indirect case requested(FollowerRequest, WaiterID)
+    /// A caller asks for a token, or for the state.
+    case requested(CallerRequest, WaiterID)
     case waiterCancelled(WaiterID)
     /// The source may have changed.
     case changed
@@ -15,16 +16,6 @@ enum FollowerEvent: Sendable {
     indirect case given(StoredSession)
     case serverDateNoted(Date)
     case timerFired(FollowerTimer)
-}
-
-/// A request of a caller.
-enum FollowerRequest: Hashable, Sendable {
-    /// A token for a request that starts.
-    case token
-    /// A token in place of a refused one.
-    case replacement(SessionToken)
-    /// The state, once it is known.
-    case restore
 }
 
 /// An output of a follower's machine. There is none that calls a server or writes to a store (G29).

@@ -1,6 +1,5 @@
 import AuthInterface
 import ConcurrencyPrimitives
-import Foundation
 
 /// The rules of a follower (G29): a pure state machine, without tasks, clocks or locks.
 ///
@@ -20,12 +19,6 @@ struct FollowerMachine: Sendable {
         case outdated
     }
 
-    private struct Wait {
-        let id: WaiterID
-        let request: FollowerRequest
-        let since: Duration
-    }
-
     private let policy: FollowerPolicy
     private let hasSource: Bool
     private var clock: MachineClock
@@ -35,7 +28,7 @@ struct FollowerMachine: Sendable {
     /// Why the last read failed.
     private var failure: TokenStoreError?
     /// The requests that wait, in the order in which they came.
-    private var waiting: [Wait] = []
+    private var waiting: [Waiter] = []
     /// When the request that has waited for the longest time fails: what the timer is set to.
     private var waitEnd: Duration?
     private var actions: [FollowerAction] = []
@@ -74,7 +67,7 @@ struct FollowerMachine: Sendable {
         case .readIsLate(let error): readIsLate(error)
         case .read(let result): wasRead(result)
         case .given(let content): if isNewer(content) { adopt(content) }
-        case .serverDateNoted(let date): serverDateNoted(date)
+        case .serverDateNoted(let date): if clock.note(serverDate: date) { serverClockKnown() }
         case .timerFired(.bundleWait): waitEnded()
         case .timerFired(.polling): read(isChange: false)
         }
@@ -85,13 +78,13 @@ struct FollowerMachine: Sendable {
 
     // MARK: Requests
 
-    private mutating func requested(_ request: FollowerRequest, _ id: WaiterID) {
+    private mutating func requested(_ request: CallerRequest, _ id: WaiterID) {
         if let response = response(to: request) {
             actions.append(.respond(id, response))
             return
         }
         if waiting.isEmpty { actions.append(.bundleNeeded) }
-        waiting.append(Wait(id: id, request: request, since: clock.uptime))
+        waiting.append(Waiter(id: id, request: request, since: clock.uptime))
         read(isChange: false)
     }
 
@@ -102,18 +95,18 @@ struct FollowerMachine: Sendable {
     }
 
     /// The response to a request; `nil` while it has to wait for the owner.
-    private mutating func response(to request: FollowerRequest) -> RefreshResponse? {
+    private mutating func response(to request: CallerRequest) -> RefreshResponse? {
         switch (state, request) {
         case (.unknown, _): nil
-        case (_, .restore): .state(published)
+        case (_, .restore), (_, .refresh), (_, .settle): .state(published)
         case (.signedOut, .token): .failed(AuthenticationError(.notSignedIn))
         case (.signedOut, .replacement): .failed(AuthenticationError(.sessionEnded))
         case (.following, .token): takeToken()
-        case (.following(let tokens), .replacement(let refused)):
-            if refused.session != tokens.session {
+        case (.following(let tokens), .replacement(let refusal)):
+            if refusal.token.session != tokens.session {
                 .failed(AuthenticationError(.sessionEnded))
             } else {
-                refused.value == tokens.token.value ? nil : takeToken()
+                refusal.token.value == tokens.token.value ? nil : takeToken()
             }
         }
     }
@@ -234,11 +227,8 @@ struct FollowerMachine: Sendable {
         respond()
     }
 
-    private mutating func serverDateNoted(_ date: Date) {
-        guard date.isPlausible else { return }
-        let isFirst = !clock.serverClock.isKnown
-        clock.serverClock.record(date, at: clock.now)
-        guard isFirst, var tokens = current else { return }
+    private mutating func serverClockKnown() {
+        guard var tokens = current else { return }
         tokens.serverClockKnown(clock)
         state = .following(tokens)
         respond()

@@ -13,7 +13,7 @@ struct FollowerCore {
 /// Runs the machine and its actions.
 extension SessionFollower {
     /// Sends a request to the machine and waits for the response. A cancelled task gets it at once (G7).
-    func response(to request: FollowerRequest) async throws -> RefreshResponse {
+    func response(to request: CallerRequest) async throws -> RefreshResponse {
         watchSource()
         let id = core.withLock { $0.callers.nextID() }
         return try await withTaskCancellationHandler {
@@ -23,7 +23,7 @@ extension SessionFollower {
         }.get()
     }
 
-    private func enter(_ id: WaiterID, _ request: FollowerRequest, _ continuation: ShellCallers.Waiter) {
+    private func enter(_ id: WaiterID, _ request: CallerRequest, _ continuation: ShellCallers.Waiter) {
         run { core, now in
             core.callers.enter(continuation, as: id)
             let actions = core.machine.handle(.requested(request, id), at: now)

@@ -83,7 +83,7 @@ struct FollowerScript {
     mutating func restore(_ id: Int) -> [String] { send(.requested(.restore, WaiterID(number: id))) }
 
     mutating func refused(_ id: Int, _ token: SessionToken) -> [String] {
-        send(.requested(.replacement(token), WaiterID(number: id)))
+        send(.requested(.replacement(TokenRefusal(of: token)), WaiterID(number: id)))
     }
 
     mutating func give(_ bundle: TokenBundle) -> [String] { send(.given(.active(bundle))) }
