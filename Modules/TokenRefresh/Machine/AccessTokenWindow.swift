@@ -36,7 +36,6 @@ struct AccessTokenWindow: Hashable, Sendable {
         sighting = nil
     }
 
-    /// The tokens of a refresh.
     mutating func renew(_ new: NewTokens, at date: Date) {
         use(new)
         lastRefresh = date
@@ -61,7 +60,6 @@ struct AccessTokenWindow: Hashable, Sendable {
         loops = LoopBreaker()
     }
 
-    /// The same tokens, in a later generation.
     mutating func move(to generation: Int) { bundle = bundle.moved(to: generation) }
 
     // MARK: What is known of them

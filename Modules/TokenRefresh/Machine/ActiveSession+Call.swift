@@ -23,7 +23,6 @@ extension ActiveSession {
         phase = .refreshing(id, .writing(.intent(recording), version: version))
     }
 
-    /// Returns the version.
     @discardableResult
     private func write(
         _ intent: RefreshIntent?, over predecessor: StoreContent.Predecessor, _ context: inout Context
@@ -76,7 +75,6 @@ extension ActiveSession {
         if case .refreshing(id, .calling) = phase { failAttempt(error, &context) }
     }
 
-    /// Ends a call, if it is the one under way.
     mutating func endCall(_ id: AttemptID, _ context: inout Context) -> Call? {
         guard let ended = calls.call, ended.id == id else { return nil }
         calls.call = nil
@@ -89,8 +87,6 @@ extension ActiveSession {
         stopDeadlines(&context)
         if let call = calls.call { context.emit(.withdrawCall(call.id)) }
     }
-
-    // MARK: What is stored of a call
 
     private func restoreIntent(before recording: Call.Recording, _ stored: RefreshIntent, _ context: inout Context) {
         guard recording.replaced != stored else { return }

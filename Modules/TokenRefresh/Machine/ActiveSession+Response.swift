@@ -53,8 +53,6 @@ extension ActiveSession {
         read(id, after: error, &context)
     }
 
-    // MARK: New tokens
-
     /// New tokens are stored before any request uses them (G11): those that are only in memory are lost at the next
     /// launch, and with a server that rotates, the session with them. Their life counts from the first call that may
     /// have brought them (G19): the response may have been late, have lain in the socket of a process that slept, or
@@ -84,8 +82,6 @@ extension ActiveSession {
         if case .refreshing(let later, _) = phase { return later }
         return id
     }
-
-    // MARK: The end of the session
 
     /// G13. The write decides: tokens that another process has stored since the read stay, and are adopted.
     mutating func writeEnd(_ reason: SignOutReason, _ id: AttemptID, _ context: inout Context) {

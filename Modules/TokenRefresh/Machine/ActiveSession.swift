@@ -74,9 +74,6 @@ struct ActiveSession: Hashable, Sendable {
         if let failure = bundle.refreshIntent?.failure { pacing.observe(failure, of: bundle.session, &context) }
     }
 
-    // MARK: What is known
-
-    /// The tokens in use. An intent is in the store only.
     var bundle: TokenBundle { window.bundle }
 
     var isActivating: Bool { if case .activating = phase { true } else { false } }
@@ -109,7 +106,6 @@ struct ActiveSession: Hashable, Sendable {
         window.token(.init(failures: pacing.failures, replacedAt: uptime))
     }
 
-    /// The token that can be used without an event, and until when (G18).
     func readyToken(_ clock: MachineClock) -> MachineState.ReadyToken? {
         guard !isActivating else { return nil }
         func ready(until end: Duration?) -> MachineState.ReadyToken { .init(token: token(), until: end) }
@@ -132,8 +128,6 @@ struct ActiveSession: Hashable, Sendable {
         status.leaseHolder = leaseHolder
         status.userAction = pacing.userAction?.challenge
     }
-
-    // MARK: What the store holds
 
     /// What is found in the store is to a session.
     enum Relation {

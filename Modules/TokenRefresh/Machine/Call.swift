@@ -82,6 +82,12 @@ struct CallKey: Hashable, Sendable {
         isUsed = true
         if firstCall == nil { firstCall = now }
     }
+
+    func intent(at date: Date, isAbandoned: Bool = false, _ context: Context) -> RefreshIntent {
+        RefreshIntent(
+            idempotencyKey: value, owner: context.settings.owner, date: date, firstDate: firstCall?.date,
+            longestCall: context.policy.longestCall, isAbandoned: isAbandoned, lease: context.lease.identity)
+    }
 }
 
 /// The status of the response to a call.

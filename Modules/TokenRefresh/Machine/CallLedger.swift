@@ -19,8 +19,6 @@ struct CallLedger: Hashable, Sendable {
     private var key: CallKey?
     private var rival: Rival?
 
-    // MARK: The key
-
     /// When the first call was made with the key whose response may still arrive.
     var firstCall: Instant? { key?.firstCall }
 
@@ -51,8 +49,6 @@ struct CallLedger: Hashable, Sendable {
         }
     }
 
-    // MARK: The call
-
     /// Begins a call. Returns its key.
     mutating func begin(
         _ id: AttemptID, _ recording: Call.Recording, generation: Int, _ context: inout Context
@@ -72,8 +68,6 @@ struct CallLedger: Hashable, Sendable {
     mutating func wasNotMade(_ ended: Call) {
         if key?.value == ended.keyBefore.value { key = ended.keyBefore }
     }
-
-    // MARK: Calls of other processes
 
     /// Rule 4: the owner of an intent may still be calling. An intent of this process that replaced the intent of such
     /// an owner says nothing about that owner.
@@ -111,12 +105,4 @@ enum CallPermission {
     case tolerated(since: Instant)
     /// The process whose call may be under way is waited for.
     case later(in: Duration, after: LeaseHolder)
-}
-
-extension CallKey {
-    func intent(at date: Date, isAbandoned: Bool = false, _ context: Context) -> RefreshIntent {
-        RefreshIntent(
-            idempotencyKey: value, owner: context.settings.owner, date: date, firstDate: firstCall?.date,
-            longestCall: context.policy.longestCall, isAbandoned: isAbandoned, lease: context.lease.identity)
-    }
 }

@@ -44,7 +44,6 @@ struct Context: Hashable, Sendable {
         return effects.actions
     }
 
-    /// How the session ends with this event.
     var outcome: SessionOutcome? { effects.outcome }
 
     /// The session ends. Its rules do nothing after it.
@@ -108,7 +107,6 @@ struct Context: Hashable, Sendable {
     /// Whether a call is under way, of this session or of an earlier one, that was not abandoned.
     var isCalling: Bool { !callLimits.isEmpty }
 
-    /// Starts the timer of a limit of a call.
     mutating func limitCall(_ timer: RefreshTimer, at end: Duration) {
         let limit = CallLimit(at: end, now: uptime, grace: policy.wakeGrace)
         callLimits[timer] = limit
@@ -132,14 +130,11 @@ struct Context: Hashable, Sendable {
         return false
     }
 
-    /// A call has ended.
     mutating func stopLimits(of id: AttemptID) {
         for timer in [RefreshTimer.callLimit(id), .abandonment(id)] where callLimits.removeValue(forKey: timer) != nil {
             emit(.stopTimer(timer))
         }
     }
-
-    // MARK: The lease
 
     mutating func requestLease(for id: AttemptID) {
         if lease.request() { emit(.lease(id)) }

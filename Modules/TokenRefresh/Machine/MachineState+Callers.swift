@@ -30,8 +30,6 @@ extension MachineState {
         context.callers.add(waiter, to: .nextCheck)
     }
 
-    // MARK: The first read
-
     mutating func load() {
         guard case .restoring(var restoring) = session else { return }
         if !restoring.isTimed {

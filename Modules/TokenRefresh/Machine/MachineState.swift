@@ -16,7 +16,6 @@ struct MachineState: Hashable, Sendable {
         var failures = 0
     }
 
-    /// A token that can be used without an event, and until when.
     struct ReadyToken: Hashable, Sendable {
         let token: SessionToken
         let until: Duration?
@@ -31,7 +30,6 @@ struct MachineState: Hashable, Sendable {
     var revocations = Revocations()
     var published: SessionState = .unknown
 
-    /// The session of a user who is signed in.
     var active: Placed<ActiveSession>? { if case .signedIn(let active) = session { active } else { nil } }
 
     var status: SessionStatus {
@@ -44,8 +42,6 @@ struct MachineState: Hashable, Sendable {
         active?.value.fill(&status, context.settings)
         return status
     }
-
-    // MARK: Events
 
     mutating func handle(_ event: RefreshEvent, at now: Instant) -> [RefreshAction] {
         context.clock.advance(to: now)
@@ -118,8 +114,6 @@ struct MachineState: Hashable, Sendable {
         case nil: break
         }
     }
-
-    // MARK: After each event
 
     /// Rule 2. The intent of a call is marked first: it may have been made since the suspension was announced.
     private mutating func releaseLeases() {

@@ -13,7 +13,6 @@ struct StoreReading: Sendable {
     var noted: SessionOrdinal?
 }
 
-/// The response to a call.
 typealias CallResult = Result<TokenRefreshResult, TokenRefreshError>
 
 /// An input of the machine. Large values are in boxes: an event travels through some tasks and closures.
@@ -43,7 +42,6 @@ enum RefreshEvent: Sendable {
     case timerFired(RefreshTimer)
 }
 
-/// What becomes of the lease of a shared store.
 enum LeaseEvent: Sendable {
     /// `identity`: the name of the lease, for the intents that are recorded under it.
     case taken(AttemptID, identity: String?)
@@ -54,7 +52,6 @@ enum LeaseEvent: Sendable {
     case lost(AttemptID)
 }
 
-/// A request of a caller.
 enum CallerRequest: Hashable, Sendable {
     /// A token for a request that starts.
     case token
@@ -68,7 +65,6 @@ enum CallerRequest: Hashable, Sendable {
     case settle
 }
 
-/// Why the store is read.
 enum ReadPurpose: Hashable, Sendable {
     /// The first read.
     case load
@@ -80,7 +76,6 @@ enum ReadPurpose: Hashable, Sendable {
     case order
 }
 
-/// How a write to the store ended.
 enum WriteOutcome: Hashable, Sendable {
     /// The content is stored. `replaced` is the bundle before it.
     case written(replaced: TokenBundle?)

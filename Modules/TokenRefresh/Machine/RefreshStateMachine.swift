@@ -30,7 +30,6 @@ struct RefreshStateMachine: Hashable, Sendable {
     /// The token that can be used without an event, and until when (G18). It changes with events only.
     var ready: MachineState.ReadyToken? { state.active?.value.readyToken(state.context.clock) }
 
-    /// The last published state.
     var published: SessionState { state.published }
 
     /// The tokens in use.
@@ -38,7 +37,6 @@ struct RefreshStateMachine: Hashable, Sendable {
         state.active.map { ($0.value.bundle, $0.value.window.expiry) }
     }
 
-    /// The content that is not stored yet.
     var unsavedContent: StoreContent? { state.context.store.missing }
 
     var status: SessionStatus { state.status }
