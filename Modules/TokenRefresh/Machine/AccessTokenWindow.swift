@@ -48,7 +48,11 @@ struct AccessTokenWindow: Hashable, Sendable {
         // An earlier version drops the ordinal when it refreshes: the next bundle has it again.
         bundle = found.with(refreshIntent: nil).with(ordinal: max(found.ordinal, old.ordinal))
         if bundle.accessToken != old.accessToken {
-            validity = TokenValidity(adopted: bundle, after: sighting, clock)
+            validity = TokenValidity(stored: bundle, after: sighting, clock)
+            validity.isAdopted = true
+            // G10. Those that another process has just refreshed are as fresh as this process's.
+            let age = bundle.age(at: clock.now.date)
+            validity.refreshedAt = age.flatMap { $0 < clock.policy.freshness ? clock.uptime - $0 : nil }
         }
         sighting = nil
         see(found, at: clock.uptime)
@@ -144,16 +148,6 @@ struct TokenValidity: Hashable, Sendable {
     init(stored bundle: TokenBundle, after sighting: StoreSighting?, _ clock: MachineClock) {
         expiry = clock.expiry(ofStored: bundle, after: sighting)
         isSighted = expiry != clock.expiry(ofStored: bundle)
-    }
-
-    /// Of tokens that another process has brought. Those that it has just refreshed are as fresh as this process's
-    /// (G10).
-    init(adopted bundle: TokenBundle, after sighting: StoreSighting?, _ clock: MachineClock) {
-        self.init(stored: bundle, after: sighting, clock)
-        isAdopted = true
-        refreshedAt = bundle.age(at: clock.now.date).flatMap {
-            $0 < clock.policy.freshness ? clock.uptime - $0 : nil
-        }
     }
 }
 

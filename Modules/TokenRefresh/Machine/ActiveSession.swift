@@ -77,15 +77,10 @@ struct ActiveSession: Hashable, Sendable {
     var bundle: TokenBundle { window.bundle }
 
     var isActivating: Bool { if case .activating = phase { true } else { false } }
-
-    var isIdle: Bool { if case .resting = phase { true } else { false } }
-
+    var isIdle: Bool { phase == .resting }
     var isRefreshing: Bool { if case .refreshing = phase { true } else { false } }
-
     var isStoring: Bool { if case .refreshing(_, .writing(.tokens, _)) = phase { true } else { false } }
-
     var isCalling: Bool { calls.call != nil }
-
     var canStart: Bool { isIdle && !isCalling }
 
     /// Rule 2: a call or a write owns the lease until it has ended.

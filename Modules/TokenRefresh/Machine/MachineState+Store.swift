@@ -195,13 +195,7 @@ extension MachineState {
         }
     }
 
-    /// The waiters of a check that hangs continue without it. Its result is used when it comes.
-    mutating func checkTookTooLong() {
-        context.check.isTimed = false
-        for waiter in context.callers.take(.check, .nextCheck) { serveAfterCheck(waiter) }
-    }
-
-    private mutating func serveAfterCheck(_ waiter: Waiter) {
+    mutating func serveAfterCheck(_ waiter: Waiter) {
         if case .replacement = waiter.request {
             guard active != nil else { return context.refuse(waiter, .sessionEnded) }
             modifySession { $0.serveAfterCheck(waiter, &$1) }

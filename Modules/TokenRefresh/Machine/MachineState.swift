@@ -48,7 +48,9 @@ struct MachineState: Hashable, Sendable {
         apply(event)
         checkForWaiters()
         releaseLeases()
-        respondToSettleWaiters()
+        if !context.callers.isEmpty(.settle), isIdle {
+            for waiter in context.callers.take(.settle) { context.emit(.respond(waiter.id, .done)) }
+        }
         return context.takeActions()
     }
 
@@ -97,7 +99,10 @@ struct MachineState: Hashable, Sendable {
         case .storeRetry: context.beginWriting()
         case .reload: storeChanged()
         case .loadDeadline: loadTookTooLong()
-        case .checkDeadline: checkTookTooLong()
+        case .checkDeadline:
+            // The waiters of a check that hangs continue without it. Its result is used when it comes.
+            context.check.isTimed = false
+            for waiter in context.callers.take(.check, .nextCheck) { serveAfterCheck(waiter) }
         }
     }
 
@@ -120,11 +125,6 @@ struct MachineState: Hashable, Sendable {
         guard !context.lease.isFree else { return }
         if context.lease.isSuspending, !context.store.isBehind { modifySession { $0.suspensionNear(&$1) } }
         for id in context.lease.release(neededBy: active, context.store) { context.emit(.release(id)) }
-    }
-
-    private mutating func respondToSettleWaiters() {
-        guard !context.callers.isEmpty(.settle), isIdle else { return }
-        for waiter in context.callers.take(.settle) { context.emit(.respond(waiter.id, .done)) }
     }
 
     var isIdle: Bool {
