@@ -85,7 +85,6 @@ extension StoreContent {
 }
 
 extension TokenStoreError {
-    /// The store holds a bundle without a usable token.
     static let unusableBundle = TokenStoreError(.corrupt, reason: "the stored bundle has no usable token")
 
     /// Whether the store can be read, and its content cannot.

@@ -34,7 +34,6 @@ struct FollowedTokens: Sendable {
         return tried
     }
 
-    /// The server's clock is known now.
     mutating func serverClockKnown(_ clock: MachineClock) {
         expiry = clock.expiry(ofStored: bundle)
         if isCertain(clock) { isUntried = false }

@@ -10,7 +10,6 @@ enum FollowerEvent: Sendable {
     case changed
     /// The source has not been read within its limit. The read goes on.
     case readIsLate(TokenStoreError)
-    /// The source was read.
     indirect case read(StoreResult)
     /// The application has handed in what it received from the owner.
     indirect case given(StoredSession)
