@@ -20,16 +20,16 @@ struct TokenLifetime {
     /// The expiry as the server writes it, where it cannot be placed in time and nothing else says it.
     let unreadExpiry: String?
 
-    /// `isServerTime`: whether the date of sending is one of the server's clock.
-    init(of result: TokenRefreshResult, sentAt date: Date, isServerTime: Bool, limit: Duration) {
+    init(of result: TokenRefreshResult, sentAt sent: Instant, _ clock: MachineClock) {
         let isSaid = result.expiresIn != nil || result.expiresAt != nil
         let claims = isSaid ? nil : JSONWebTokenClaims(result.accessToken)
         unreadExpiry = result.unreadExpiry ?? claims?.unreadExpiry
-        let issued = result.serverDate ?? claims?.issuedAt ?? date
+        let issued = result.serverDate ?? claims?.issuedAt ?? clock.serverClock.date(at: sent)
         let end = (result.expiresAt ?? claims?.expiresAt).flatMap { $0.isPlausible ? $0 : nil }
         let claimed = end.map { Duration.seconds($0.timeIntervalSince(issued)) }
-        isCertain =
-            isServerTime || result.expiresIn != nil || result.serverDate != nil || claims?.issuedAt != nil
+        let isDated = result.expiresIn != nil || result.serverDate != nil || claims?.issuedAt != nil
+        isCertain = clock.serverClock.isKnown || isDated
+        let limit = clock.policy.maximumLifetime
         duration = (result.expiresIn ?? claimed).flatMap { $0 > .zero && $0 <= limit ? $0 : nil }
     }
 }

@@ -56,13 +56,10 @@ extension ActiveSession {
     /// G25: the callers that have waited for the whole deadline fail. The attempt continues.
     mutating func waiterDeadlinePassed(_ context: inout Context) {
         waitersEnd = nil
+        guard !isIdle else { return }
         let (queue, limit) = (isActivating ? Callers.Queue.pause : .attempt, context.policy.deadline)
         var reason = leaseHolder == nil ? "waited \(limit.inWords) for a refresh" : waitReason(context.policy)
-        switch phase {
-        case .resting: return
-        case .activating: reason += " and the store"
-        case .refreshing: break
-        }
+        if isActivating { reason += " and the store" }
         let error = TokenRefreshError(.unavailable, reason: reason)
         // The deadlines of many callers within a short time pass together.
         for waiter in context.callers.take(queue, since: context.uptime + limit / 64 - limit) {

@@ -152,9 +152,7 @@ struct Context: Hashable, Sendable {
         let start = sent ?? now
         var dated = tokens
         dated.serverDate = tokens.serverDate.map { clock.serverClock.record($0, sentAt: start, at: now) }
-        let lifetime = TokenLifetime(
-            of: dated, sentAt: clock.serverClock.date(at: start), isServerTime: clock.serverClock.isKnown,
-            limit: policy.maximumLifetime)
+        let lifetime = TokenLifetime(of: dated, sentAt: start, clock)
         if let expiry = lifetime.unreadExpiry { emit(.report(.expiryIgnored(session: session, expiry: expiry))) }
         let missing = tokens.missingScope(of: scope)
         if !missing.isEmpty { emit(.report(.scopeNarrowed(session: session, missing: missing))) }

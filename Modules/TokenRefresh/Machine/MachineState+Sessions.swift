@@ -100,18 +100,16 @@ extension MachineState {
 
     /// Another process has signed in: this process follows, and its own session has ended.
     mutating func replaceSession(by found: TokenBundle) {
+        guard let ended = active?.value else { return }
         failWaiters()
         followStore()
-        let ended = active?.value
-        use(stored: found, after: ended?.window.sighting)
-        if let ended {
-            // The other process has released the key it found. That of what is not stored is known here only.
-            if !ended.persistence.isStored || !ended.persistence.formerBindings.isEmpty {
-                releaseKey(ended.newestBundle.binding, unlessOf: found)
-            }
-            // No other process has seen them (G9).
-            if ended.isUnsaved { revokeOnceWritten(ended.newestBundle) }
+        use(stored: found, after: ended.window.sighting)
+        // The other process has released the key it found. That of what is not stored is known here only.
+        if !ended.persistence.isStored || !ended.persistence.formerBindings.isEmpty {
+            releaseKey(ended.newestBundle.binding, unlessOf: found)
         }
+        // No other process has seen them (G9).
+        if ended.isUnsaved { revokeOnceWritten(ended.newestBundle) }
         revokeWritten(upTo: .max)
         announce(.signedIn(found.session))
     }
@@ -122,8 +120,7 @@ extension MachineState {
         for waiter in context.callers.take(.load, .check, .nextCheck, .attempt, .pause) {
             switch waiter.request {
             case .restore, .refresh: context.callers.add(waiter, to: .publication)
-            case .token, .replacement, .settle:
-                context.refuse(waiter, .sessionEnded)
+            case .token, .replacement, .settle: context.refuse(waiter, .sessionEnded)
             }
         }
     }

@@ -97,10 +97,7 @@ struct Pacing: Hashable, Sendable {
         let error = TokenRefreshError(
             shared.isAmbiguous ? .ambiguous : shared.stepUp == nil ? .unavailable : .userActionRequired,
             reason: "the last refresh, by another process or an earlier run, has failed",
-            status: shared.status,
-            serverCode: shared.serverCode,
-            stepUp: shared.stepUp
-        )
+            status: shared.status, serverCode: shared.serverCode, stepUp: shared.stepUp)
         note(Failure(error: error, at: uptime, until: uptime + left, inARow: failure?.inARow ?? 1))
     }
 

@@ -13,7 +13,9 @@ import Testing
     private func token(_ claims: String) -> String { .jwt(claims: claims.utf8) }
 
     private func lifetime(_ result: TokenRefreshResult, limit: Duration? = nil) -> Duration? {
-        TokenLifetime(of: result, sentAt: date, isServerTime: false, limit: limit ?? year).duration
+        let now = Instant(uptime: .zero, date: date)
+        let policy = TokenRefreshPolicy.with { $0.maximumLifetime = limit ?? year }
+        return TokenLifetime(of: result, sentAt: now, MachineClock(at: now, policy)).duration
     }
 
     private func expiry(_ seconds: TimeInterval, receivedAgo: TimeInterval? = nil, limit: Duration? = nil) -> Expiry {
