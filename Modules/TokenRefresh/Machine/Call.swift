@@ -1,4 +1,5 @@
 import AuthInterface
+import Foundation
 
 /// The call that spends, or has spent, the refresh token in use.
 struct Call: Hashable, Sendable {

@@ -1,5 +1,4 @@
 import AuthInterface
-import Foundation
 
 /// The calls with the refresh token in use: the one under way, the key that all of them share, and the call of another
 /// process that may be under way.
