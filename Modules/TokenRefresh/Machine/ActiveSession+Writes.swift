@@ -22,7 +22,7 @@ extension ActiveSession {
     }
 
     /// The content that the attempt waits for, if it is that of a version.
-    private func awaitedWrite(_ version: Int) -> (write: AwaitedWrite, id: AttemptID)? {
+    func awaitedWrite(_ version: Int) -> (write: AwaitedWrite, id: AttemptID)? {
         guard case .refreshing(let id, .writing(let write, let awaited)) = phase, awaited == version else { return nil }
         return (write, id)
     }
@@ -55,11 +55,6 @@ extension ActiveSession {
         case (_, .superseded(let found)): superseded(by: found, storing: nil, &context)
         case (_, .failed(let error)): notWritten(write, error, &context)
         }
-    }
-
-    /// The store is slow: it must not delay the application (G11). The write may still succeed.
-    mutating func writeTookTooLong(_ version: Int, _ error: TokenStoreError, _ context: inout Context) {
-        if let awaited = awaitedWrite(version) { notWritten(awaited.write, error, &context) }
     }
 
     /// The attempt waits no longer: the write has failed, or takes too long.

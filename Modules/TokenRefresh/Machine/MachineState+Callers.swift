@@ -24,8 +24,7 @@ extension MachineState {
     /// A shared store is checked, and one in which a session may begin without a sign-in. A failure changes nothing.
     mutating func restore(_ waiter: Waiter) {
         guard context.settings.isShared || !context.settings.needsRefreshToken, !context.store.isBehind else {
-            context.emit(.respond(waiter.id, .state(published)))
-            return
+            return context.emit(.respond(waiter.id, .state(published)))
         }
         context.callers.add(waiter, to: .nextCheck)
     }
@@ -60,7 +59,13 @@ extension MachineState {
         switch result {
         case .success(let content):
             storeFailure = nil
-            restored(content.current(at: context.now.date), ending)
+            switch (content.current(at: context.now.date), ending) {
+            // It is completed before anything is restored (G30).
+            case (.active(let bundle), let ending?): endFound(bundle, ending)
+            case (.active(let bundle), nil): begin(stored: bundle)
+            case (.tombstone(let tombstone), _): endRestoring(tombstone.reason)
+            case (.empty, _): endRestoring(ending ?? .never)
+            }
             startOwedCheck()
         case .failure(let error):
             let failures = restoring.failures + 1
@@ -68,16 +73,6 @@ extension MachineState {
             let pause = context.storePause(afterFailures: failures)
             context.emit(.startTimer(.reload, at: context.uptime + pause))
             failRestoring(error, retryAfter: pause)
-        }
-    }
-
-    private mutating func restored(_ content: StoredSession, _ ending: SignOutReason?) {
-        switch (content, ending) {
-        // It is completed before anything is restored (G30).
-        case (.active(let bundle), let ending?): endFound(bundle, ending)
-        case (.active(let bundle), nil): begin(stored: bundle)
-        case (.tombstone(let tombstone), _): endRestoring(tombstone.reason)
-        case (.empty, _): endRestoring(ending ?? .never)
         }
     }
 

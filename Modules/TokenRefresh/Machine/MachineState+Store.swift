@@ -59,7 +59,7 @@ extension MachineState {
         storeFailure = error
         context.emit(.report(.storeFailed(error)))
         activate(version)
-        modifySession { $0.writeTookTooLong(version, error, &$1) }
+        modifySession { if let awaited = $0.awaitedWrite(version) { $0.notWritten(awaited.write, error, &$1) } }
         revokeWritten(upTo: version)
         respondToStoreWaiters(error, upTo: version)
     }
