@@ -51,9 +51,7 @@ struct FollowerMachine: Sendable {
     }
 
     /// The tokens in use.
-    var current: FollowedTokens? {
-        if case .following(let tokens) = state { tokens } else { nil }
-    }
+    var current: FollowedTokens? { if case .following(let tokens) = state { tokens } else { nil } }
 
     /// The token of a request that does not have to wait.
     func readyToken(at uptime: Duration) -> SessionToken? { current?.readyToken(at: uptime) }
@@ -188,9 +186,7 @@ struct FollowerMachine: Sendable {
     }
 
     /// A source that cannot be read now leaves everything as it is (G14). Who asks for the first state is told at once.
-    private mutating func failRestoring() {
-        if case .unknown = state { fail(waiting.count) }
-    }
+    private mutating func failRestoring() { if case .unknown = state { fail(waiting.count) } }
 
     /// Whether content that is handed in comes after what was seen.
     private func isNewer(_ content: StoredSession) -> Bool {

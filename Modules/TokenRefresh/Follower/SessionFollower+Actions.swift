@@ -32,9 +32,7 @@ extension SessionFollower {
         }
     }
 
-    func send(_ event: FollowerEvent) {
-        run { core, now in core.machine.handle(event, at: now) }
-    }
+    func send(_ event: FollowerEvent) { run { core, now in core.machine.handle(event, at: now) } }
 
     /// Handles an event under the lock, and then runs the actions. What runs other code follows after the lock.
     private func run(_ step: (inout FollowerCore, Instant) -> [FollowerAction]) {

@@ -65,9 +65,7 @@ extension SessionJournalEntry {
     var ordinal: SessionOrdinal? { [pending?.ordinal, seen?.place].compactMap(\.self).max() }
 
     /// Notes an end: the one that reaches further stays, and of two that reach as far the first.
-    mutating func note(_ new: PendingSignOut) {
-        if !holds(new) { pending = new }
-    }
+    mutating func note(_ new: PendingSignOut) { if !holds(new) { pending = new } }
 
     /// Whether all that an end ends is pending already.
     func holds(_ new: PendingSignOut) -> Bool {

@@ -164,13 +164,9 @@ struct StoreSighting: Hashable, Sendable {
     /// The first report of a change since then.
     private var changedAt: Duration?
 
-    init(unchangedAt uptime: Duration) {
-        unchangedAt = uptime
-    }
+    init(unchangedAt uptime: Duration) { unchangedAt = uptime }
 
-    mutating func changeReported(at uptime: Duration) {
-        changedAt = changedAt ?? uptime
-    }
+    mutating func changeReported(at uptime: Duration) { changedAt = changedAt ?? uptime }
 
     /// The time that tokens are still valid which were stored since; `nil` where the clocks may be right: the tokens
     /// were received after the sighting.

@@ -91,8 +91,7 @@ extension ActiveSession {
             context.conclude(.ends(tombstone.reason, revoking: nil, inStore: true))
         case .otherSession(let stored) where persistence.isStored:
             context.conclude(.isReplaced(by: stored))
-        case .newer(let stored):
-            adopt(stored, id, ownerMayCall: ownerMayCall, &context)
+        case .newer(let stored): adopt(stored, id, ownerMayCall: ownerMayCall, &context)
         case .outranked(let stored):
             prevail(over: stored, &context)
             record(over: nil, id, &context)

@@ -13,8 +13,7 @@ extension ActiveSession {
         switch (phase, result) {
         case (.refreshing(_, .writing(.tokens, _)), _), (.activating, _):
             context.emit(.report(.responseDropped(session: base.session)))
-        case (_, .success(let tokens)):
-            received(tokens, id, &context)
+        case (_, .success(let tokens)): received(tokens, id, &context)
         case (.refreshing(id, .calling(let isReplay)), .failure(let error)):
             guard !isReplay, let ended, ended.isLost(by: error), mayReplay(ended, context) else {
                 return failed(error, ended, id, &context)

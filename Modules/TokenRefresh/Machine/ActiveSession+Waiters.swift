@@ -104,17 +104,14 @@ extension ActiveSession {
         guard case .refreshing(id, let stage) = phase else { return }
         let limit = context.policy.deadline.inWords
         switch stage {
-        case .calling:
-            failAttempt(because: "no response within \(limit)", &context)
-        case .leasing:
-            failAttempt(because: waitReason(context.policy), &context)
+        case .calling: failAttempt(because: "no response within \(limit)", &context)
+        case .leasing: failAttempt(because: waitReason(context.policy), &context)
         case .reading, .writing(.intent, _):
             if case .writing = stage { forgetIntent(&context) }
             let reason = "no response from the store within \(limit)"
             let cause = TokenStoreError(.unavailable, reason: reason)
             failAttempt(because: reason, cause: cause, &context)
-        case .writing(let write, _):
-            notWritten(write, .noResponse(within: context.policy.deadline), &context)
+        case .writing(let write, _): notWritten(write, .noResponse(within: context.policy.deadline), &context)
         }
     }
 

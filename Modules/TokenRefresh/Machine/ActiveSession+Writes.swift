@@ -80,10 +80,8 @@ extension ActiveSession {
         switch relation(of: found) {
         case .ended(let tombstone):
             context.conclude(.ends(tombstone.reason, revoking: newestBundle, inStore: true))
-        case .otherSession(let stored):
-            context.conclude(.isReplaced(by: stored))
-        case .outranked(let stored):
-            prevail(over: stored, &context)
+        case .otherSession(let stored): context.conclude(.isReplaced(by: stored))
+        case .outranked(let stored): prevail(over: stored, &context)
         case .newer(let stored):
             context.forgetWrites()
             adopt(stored, &context)

@@ -136,9 +136,7 @@ struct Context: Hashable, Sendable {
         }
     }
 
-    mutating func requestLease(for id: AttemptID) {
-        if lease.request() { emit(.lease(id)) }
-    }
+    mutating func requestLease(for id: AttemptID) { if lease.request() { emit(.lease(id)) } }
 
     // MARK: New tokens
 

@@ -13,9 +13,7 @@ struct MachineClock: Sendable {
     private(set) var quietUntil: Duration?
     var serverClock = ServerClock()
 
-    init(settings: MachineSettings) {
-        self.settings = settings
-    }
+    init(settings: MachineSettings) { self.settings = settings }
 
     var uptime: Duration { now.uptime }
     var policy: TokenRefreshPolicy { settings.policy }

@@ -119,9 +119,7 @@ extension StoreContent {
         }
     }
 
-    var bundle: TokenBundle? {
-        if case .bundle(let bundle, _) = self { bundle } else { nil }
-    }
+    var bundle: TokenBundle? { if case .bundle(let bundle, _) = self { bundle } else { nil } }
 
     /// The replacement of the content of a shared store; `nil` leaves it. A failure: it cannot be read.
     func replacement(for found: StoreResult) -> StoredSession? {
