@@ -69,7 +69,6 @@ struct AccessTokenWindow: Hashable, Sendable {
     // MARK: What is known of them
 
     var expiry: Expiry { validity.expiry }
-
     func urgency(at uptime: Duration) -> Expiry.Urgency { validity.expiry.urgency(at: uptime) }
 
     /// Whether no clock that can be set has a part in the expiry of the token.

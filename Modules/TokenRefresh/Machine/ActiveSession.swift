@@ -75,7 +75,6 @@ struct ActiveSession: Hashable, Sendable {
     }
 
     var bundle: TokenBundle { window.bundle }
-
     var isActivating: Bool { if case .activating = phase { true } else { false } }
     var isIdle: Bool { phase == .resting }
     var isRefreshing: Bool { if case .refreshing = phase { true } else { false } }

@@ -23,9 +23,7 @@ struct PendingWrite: Hashable, Sendable {
     }
 
     var isBehind: Bool { lacks(version) }
-
     var missing: StoreContent? { isBehind ? content : nil }
-
     var isEnding: Bool { if case .tombstone? = missing { true } else { false } }
 
     /// Whether the store may still take the end of a session.

@@ -38,7 +38,6 @@ struct RefreshStateMachine: Hashable, Sendable {
     }
 
     var unsavedContent: StoreContent? { state.context.store.missing }
-
     var status: SessionStatus { state.status }
 
     /// Until when no refresh starts, because the last one has failed. `nil`: there is no such pause.

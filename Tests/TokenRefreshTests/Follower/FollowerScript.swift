@@ -87,11 +87,9 @@ struct FollowerScript {
     }
 
     mutating func give(_ bundle: TokenBundle) -> [String] { send(.given(.active(bundle))) }
-
     mutating func give(_ content: StoredSession) -> [String] { send(.given(content)) }
 
     mutating func read(_ content: StoredSession) -> [String] { send(.read(.success(content))) }
-
     mutating func readFails() -> [String] { send(.read(.failure(.locked))) }
 
     mutating func pass(_ duration: Duration) -> [String] {

@@ -252,9 +252,7 @@ struct MachineScript {
     // MARK: What is seen of it
 
     var state: String { machine.published.text }
-
     var key: String? { lastRequest?.idempotencyKey }
-
     var lastIntent: RefreshIntent? { lastContent?.bundle?.refreshIntent }
 
     func given(_ waiter: Int) -> SessionToken? {
@@ -263,7 +261,6 @@ struct MachineScript {
 
     /// Whether the last write replaces what it finds.
     func replaces(_ found: StoredSession) -> Bool { lastContent?.replacement(for: .success(found)) != nil }
-
     func replaces(_ found: TokenBundle) -> Bool { replaces(.active(found)) }
 
     // MARK: Time
