@@ -39,7 +39,7 @@ extension StoreContent {
         // Newer tokens than the rejected ones were found: they are not ended by a rejection, but may be otherwise.
         if case (.tombstone(_, _, .rejected), .superseded) = (self, outcome) { return entry }
         var entry = entry
-        if bundle == nil, let seen = entry.seen, seen.isUp(to: settles) || outcome.hasRemoved(seen.session) {
+        if bundle == nil, let seen = entry.seen, seen.isUp(to: settles) || outcome.removed?.session == seen.session {
             entry.seen = nil
         }
         // Tokens that have vanished may come back: they end then.
@@ -54,10 +54,8 @@ extension StoreContent {
 }
 
 extension WriteOutcome {
-    /// Whether tokens of a session were removed: in a store of one process, an end removes a later session too.
-    fileprivate func hasRemoved(_ session: SessionID) -> Bool {
-        if case .written(let removed?) = self { removed.session == session } else { false }
-    }
+    /// The tokens that were removed: in a store of one process, an end removes those of a later session too.
+    fileprivate var removed: TokenBundle? { if case .written(let removed) = self { removed } else { nil } }
 }
 
 extension SessionJournalEntry {

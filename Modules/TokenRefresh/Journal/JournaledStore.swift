@@ -95,7 +95,11 @@ final class JournaledStore: Sendable {
         let note = content.note(isShared: access.shared != nil)
         let isNoted = await take(note, ofSignIn: content.bundle != nil)
         if isNoted { noted() }
-        let outcome = withEnd(of: await access.write(content))
+        var outcome = await access.write(content)
+        // Tokens that the write has found, and that are to end, count as their end.
+        if let found = outcome.found, let reason = journal?.entry?.ending(of: found) {
+            outcome = .superseded(by: .tombstone(found.ended(reason, at: clock.date)))
+        }
         if case .failed = outcome {
             // What is decided is published, also where the store refuses it (G29).
             if let note {
@@ -105,7 +109,7 @@ final class JournaledStore: Sendable {
             return outcome
         }
         guard let journal else { return outcome }
-        let settle: @Sendable (SessionJournalEntry) -> SessionJournalEntry = { [date = clock.date] in
+        let settle: @Sendable (SessionJournalEntry) -> SessionJournalEntry = { [outcome, date = clock.date] in
             content.settled($0, outcome, in: journal.storeName, at: date)
         }
         if content.bundle == nil, let note { state.withLock { $0.endedOrdinal = note.ordinal } }
@@ -116,14 +120,6 @@ final class JournaledStore: Sendable {
         }
         if case .written = outcome, let bundle = content.bundle, !content.isAct { noteSession(bundle) }
         return outcome
-    }
-
-    /// Tokens that a write has found, and that are to end, count as their end.
-    private func withEnd(of outcome: WriteOutcome) -> WriteOutcome {
-        guard case .superseded(by: .active(let found)) = outcome,
-            let reason = journal?.entry?.ending(of: found)
-        else { return outcome }
-        return .superseded(by: .tombstone(found.ended(reason, at: clock.date)))
     }
 
     /// Returns whether the journal holds a note.
