@@ -39,7 +39,7 @@ extension SessionFollower {
         let now = Instant(uptime: clock.uptime, date: clock.date)
         let after = core.withLock { core in
             var responses: [(ShellCallers.Waiter, RefreshResponse)] = []
-            var stopped: [Task<Void, Never>] = []
+            var stopped: [Task<Void, Never>?] = []
             var isNeeded = false
             for action in step(&core, now) {
                 switch action {
@@ -49,16 +49,13 @@ extension SessionFollower {
                 case .read: read()
                 case .bundleNeeded: isNeeded = true
                 case .startTimer(let timer, let deadline):
-                    if let task = core.timers.updateValue(start(timer, at: deadline), forKey: timer) {
-                        stopped.append(task)
-                    }
-                case .stopTimer(let timer):
-                    if let task = core.timers.removeValue(forKey: timer) { stopped.append(task) }
+                    stopped.append(core.timers.updateValue(start(timer, at: deadline), forKey: timer))
+                case .stopTimer(let timer): stopped.append(core.timers.removeValue(forKey: timer))
                 }
             }
             return (responses: responses, stopped: stopped, isNeeded: isNeeded)
         }
-        for task in after.stopped { task.cancel() }
+        for task in after.stopped { task?.cancel() }
         for (waiter, response) in after.responses { waiter.resume(returning: response) }
         if after.isNeeded { bundleNeeded?() }
     }
