@@ -11,7 +11,7 @@ extension ActiveSession {
         let former = newestBundle
         let new = context.receive(tokens, of: former.session, former.ordinal, after: former, asked: bundle.scope)
         calls.startOver(after: nil, context.clock)
-        // No process spends the refresh token of the call under way again once the new tokens are stored. So the call is
+        // No process spends the refresh token of a call under way again once the new tokens are stored: the call is
         // waited for as that of a session that has ended.
         if let id = calls.call?.id, let call = endCall(id, &context), call.progress != .abandoned {
             context.cancelCall(id)

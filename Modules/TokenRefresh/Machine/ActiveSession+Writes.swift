@@ -69,7 +69,7 @@ extension ActiveSession {
             guard context.settings.isShared else {
                 return context.conclude(.ends(reason, revoking: nil, inStore: false))
             }
-            // The end was written in place of tokens that may not be stored yet: the store would keep an earlier session.
+            // It was written in place of tokens that may not be stored yet: the store would keep an earlier session.
             forgetIntent(&context)
             failAttempt(because: "the end of the session cannot be stored", cause: error, &context)
         }
