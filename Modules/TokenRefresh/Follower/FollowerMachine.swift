@@ -13,18 +13,12 @@ struct FollowerMachine: Sendable {
         case signedOut(SignOutReason)
     }
 
-    private enum Reading {
-        case idle, underWay
-        /// What is read may be older than a change that was reported since.
-        case outdated
-    }
-
     private let policy: FollowerPolicy
     private let hasSource: Bool
     private var clock: MachineClock
     private var state = State.unknown
     private var mark = FollowedMark()
-    private var reading = Reading.idle
+    private var check = StoreCheck()
     /// Why the last read failed.
     private var failure: TokenStoreError?
     /// The requests that wait, in the order in which they came.
@@ -154,19 +148,13 @@ struct FollowerMachine: Sendable {
     // MARK: What the owner has stored
 
     private mutating func read(isChange: Bool) {
-        guard hasSource else { return }
-        switch reading {
-        case .idle:
-            reading = .underWay
-            actions.append(.read)
-        case .underWay: if isChange { reading = .outdated }
-        case .outdated: break
-        }
+        guard hasSource, isChange ? check.changeReported() : !check.isUnderWay else { return }
+        check.begin()
+        actions.append(.read)
     }
 
     private mutating func wasRead(_ result: StoreResult) {
-        let mustRepeat = reading == .outdated
-        reading = .idle
+        _ = check.end()
         switch result {
         case .success(let content):
             failure = nil
@@ -176,7 +164,7 @@ struct FollowerMachine: Sendable {
             actions.append(.startTimer(.polling, at: clock.uptime + policy.polling))
             failRestoring()
         }
-        if mustRepeat { read(isChange: true) }
+        if check.mustRepeat { read(isChange: true) }
     }
 
     /// Another read before the end of this one would be one more that hangs.
