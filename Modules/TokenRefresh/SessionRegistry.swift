@@ -14,9 +14,7 @@ import ConcurrencyPrimitives
 /// ```
 /// Accounts never wait for each other: the registry's lock is held for a look-up only (G18).
 public final class SessionRegistry<Account: Hashable & Sendable>: Sendable {
-    private struct Known {
-        weak var session: TokenRefreshCoordinator?
-    }
+    private struct Known { weak var session: TokenRefreshCoordinator? }
 
     /// An account. Texts are told apart by their bytes, as stores do: two that are equal may be the names of two users.
     private struct Key: Hashable {

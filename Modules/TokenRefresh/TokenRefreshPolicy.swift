@@ -92,6 +92,9 @@ public struct TokenRefreshPolicy: Sendable, Hashable {
     /// Creates a policy with the defaults.
     public init() {}
 
+    /// The shortest pause after an ambiguous refusal.
+    var ambiguousPause: Duration { max(ambiguityCooldown, AmbiguousRefusals.shortestCooldown) }
+
     /// The longest duration of a call: the larger one of its two limits.
     var longestCall: Duration { max(callLimit, deadline) }
 

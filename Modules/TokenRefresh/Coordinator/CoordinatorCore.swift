@@ -13,14 +13,12 @@ struct CoordinatorCore {
     /// Opens the first stream of a shared store's changes.
     var opening: Task<AsyncStream<Void>, Never>?
     var watcher: Task<Void, Never>?
-    /// Whether the store reports changes.
     var isWatched = true
     /// The pause for which the engine is kept, and the wait for its end.
     var pause: (end: Duration, wait: Task<Void, Never>)?
     /// Whether ``EnginesAtWork`` keeps the engine.
     var isKept = false
 
-    /// The revocations under way that may end every session of the user.
     var broadRevocations: [Task<Void, Never>] { revocations.values.filter { !$0.isNarrow }.map(\.task) }
 
     /// Notifies the machine of a lease that is lost, before the event that may make it call.
@@ -31,7 +29,6 @@ struct CoordinatorCore {
             + lost.flatMap { machine.handle(.lease(.lost($0)), at: now) }
     }
 
-    /// The system is about to suspend the process.
     mutating func suspend(_ now: Instant) -> [RefreshAction] {
         withdrawCalls(now, because: "the process is about to be suspended") + machine.handle(.suspensionNear, at: now)
     }

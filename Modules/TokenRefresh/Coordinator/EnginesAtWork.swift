@@ -9,11 +9,8 @@ import ConcurrencyPrimitives
 enum EnginesAtWork {
     private static let engines = Locked<[StorePlace: [TokenRefreshCoordinator]]>([:])
 
-    /// From this number of stores on, an engine is no longer kept for a pause alone.
-    static let maximumPaused = 10_000
-
-    /// Whether no engine is kept for a pause alone.
-    static var isFull: Bool { engines.withLock { $0.count > maximumPaused } }
+    /// Whether there are so many stores that no engine is kept for a pause alone.
+    static var isFull: Bool { engines.withLock { $0.count > 10_000 } }
 
     static func insert(_ engine: TokenRefreshCoordinator) {
         engines.withLock { $0[engine.place, default: []].append(engine) }

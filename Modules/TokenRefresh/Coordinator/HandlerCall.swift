@@ -8,9 +8,7 @@ final class HandlerCall: Sendable {
     private let engine: ObjectIdentifier
     private let isRunning = Locked(true)
 
-    private init(of engine: TokenRefreshCoordinator) {
-        self.engine = ObjectIdentifier(engine)
-    }
+    private init(of engine: TokenRefreshCoordinator) { self.engine = ObjectIdentifier(engine) }
 
     static func run<Value: Sendable>(
         of engine: TokenRefreshCoordinator, _ handler: @Sendable () async throws -> Value

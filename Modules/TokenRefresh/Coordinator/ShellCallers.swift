@@ -35,7 +35,6 @@ struct ShellCallers {
 }
 
 extension RefreshResponse {
-    /// The requested token.
     var token: SessionToken {
         get throws {
             if case .token(let token) = try get() { return token }
@@ -43,7 +42,6 @@ extension RefreshResponse {
         }
     }
 
-    /// The requested state.
     var state: SessionState {
         get throws {
             if case .state(let state) = try get() { return state }

@@ -32,24 +32,19 @@ struct StoreAccess: Sendable {
 
     func write(_ content: StoreContent) async -> WriteOutcome {
         do {
-            if let shared { return try await update(shared, with: content) }
-            return try await overwrite(with: content)
-        } catch let error as TokenStoreError where error.code == .superseded {
-            // The store itself has found a newer bundle.
-            switch await read() {
-            case .success(let found): return .superseded(by: found)
-            case .failure(let error): return .failed(error)
-            }
-        } catch let error as TokenStoreError where content.mayDelete(despite: error) {
             do {
+                if let shared { return try await update(shared, with: content) }
+                return try await overwrite(with: content)
+            } catch let error as TokenStoreError where error.code == .superseded {
+                // The store itself has found a newer bundle.
+                return .superseded(by: try await read().get())
+            } catch let error as TokenStoreError where content.mayDelete(despite: error) {
                 try await store.delete()
                 return .written(replaced: nil)
-            } catch {
-                return .failed(.wrapping(error))
+            } catch let error as TokenStoreError where content.bundle == nil && error.code == .unsupportedVersion {
+                // G36: the session has ended, and what a later version has stored is not known to be of it.
+                return .written(replaced: nil)
             }
-        } catch let error as TokenStoreError where content.bundle == nil && error.code == .unsupportedVersion {
-            // G36: the session has ended, and what a later version has stored is not known to be of it.
-            return .written(replaced: nil)
         } catch {
             return .failed(.wrapping(error))
         }
@@ -90,7 +85,6 @@ extension StoreContent {
 }
 
 extension TokenStoreError {
-    /// The store holds a bundle without a usable token.
     static let unusableBundle = TokenStoreError(.corrupt, reason: "the stored bundle has no usable token")
 
     /// Whether the store can be read, and its content cannot.

@@ -39,9 +39,7 @@ extension TokenRefreshCoordinator {
         return await response { .requested(request, $0) }
     }
 
-    func send(_ event: RefreshEvent) {
-        run { core, now in core.machine.handle(event, at: now) }
-    }
+    func send(_ event: RefreshEvent) { run { core, now in core.machine.handle(event, at: now) } }
 
     /// Handles an event under the lock, and then runs the actions.
     ///

@@ -25,7 +25,7 @@ extension TokenRefreshCoordinator {
         let begins = purpose == .load && !handler.needsRefreshToken
         Task.detached(priority: Self.priority) { [weak self, store, lease = core.newestLease] in
             if let error = await turn?() {
-                self?.send(.read(purpose, .failure(error), ownerMayCall: false))
+                self?.send(.read(purpose, StoreReading(result: .failure(error)), ownerMayCall: false))
                 return
             }
             var reading = await store.read(isFirst: purpose == .load)

@@ -93,9 +93,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     /// See `TokenProvider.validToken`. While it must be refreshed, also in the background, it is asked for.
     ///
     /// - Complexity: O(1): one lock, no allocation.
-    public var validToken: SessionToken? {
-        ready.withLock { $0 }?.token(at: clock.uptime)
-    }
+    public var validToken: SessionToken? { ready.withLock { $0 }?.token(at: clock.uptime) }
 
     /// See `TokenProvider.replacement(after:)`.
     ///

@@ -20,16 +20,16 @@ struct TokenLifetime {
     /// The expiry as the server writes it, where it cannot be placed in time and nothing else says it.
     let unreadExpiry: String?
 
-    /// `isServerTime`: whether the date of sending is one of the server's clock.
-    init(of result: TokenRefreshResult, sentAt date: Date, isServerTime: Bool, limit: Duration) {
+    init(of result: TokenRefreshResult, sentAt sent: Instant, _ clock: MachineClock) {
         let isSaid = result.expiresIn != nil || result.expiresAt != nil
         let claims = isSaid ? nil : JSONWebTokenClaims(result.accessToken)
         unreadExpiry = result.unreadExpiry ?? claims?.unreadExpiry
-        let issued = result.serverDate ?? claims?.issuedAt ?? date
+        let issued = result.serverDate ?? claims?.issuedAt ?? clock.serverClock.date(at: sent)
         let end = (result.expiresAt ?? claims?.expiresAt).flatMap { $0.isPlausible ? $0 : nil }
         let claimed = end.map { Duration.seconds($0.timeIntervalSince(issued)) }
-        isCertain =
-            isServerTime || result.expiresIn != nil || result.serverDate != nil || claims?.issuedAt != nil
+        let isDated = result.expiresIn != nil || result.serverDate != nil || claims?.issuedAt != nil
+        isCertain = clock.serverClock.isKnown || isDated
+        let limit = clock.policy.maximumLifetime
         duration = (result.expiresIn ?? claimed).flatMap { $0 > .zero && $0 <= limit ? $0 : nil }
     }
 }
@@ -82,32 +82,24 @@ struct JSONWebTokenClaims {
         unreadExpiry = claims.exp.flatMap { $0.date == nil ? $0.shown : nil }
     }
 
-    /// Each claim is read alone: one that cannot be read costs nothing but itself.
     private struct Payload: Decodable {
-        private enum Key: String, CodingKey { case exp, iat }
-
         let exp: NumericDate?
         let iat: NumericDate?
-
-        init(from decoder: any Decoder) throws {
-            let object = try decoder.container(keyedBy: Key.self)
-            exp = try? object.decodeIfPresent(NumericDate.self, forKey: .exp)
-            iat = try? object.decodeIfPresent(NumericDate.self, forKey: .iat)
-        }
     }
 
     /// Seconds since 1970, fractions allowed (RFC 7519 §2), or what some servers write in their place: a text of them,
-    /// or milliseconds, which are no date before the year 5138 as seconds.
+    /// or milliseconds, which are no date before the year 5138 as seconds. Anything else costs nothing but itself.
     private struct NumericDate: Decodable {
         let date: Date?
-        /// A few characters of the number, for a log.
-        let shown: String
+        /// A few characters of the number or the text, for a log.
+        let shown: String?
 
         init(from decoder: any Decoder) throws {
             let value = try decoder.singleValueContainer()
             let text = try? value.decode(String.self)
-            let number = try text.map { Double($0) } ?? value.decode(Double.self)
-            shown = String((text ?? "\(number ?? 0)").filter { "0123456789.+-eE".contains($0) }.prefix(40))
+            let number = text.map { Double($0) } ?? (try? value.decode(Double.self))
+            let written = text ?? number.map { "\($0)" }
+            shown = written.map { String($0.filter { "0123456789.+-eE".contains($0) }.prefix(40)) }
             switch number {
             case let seconds? where (0..<1e11).contains(seconds): date = Date(timeIntervalSince1970: seconds)
             case let milliseconds? where (1e11..<1e14).contains(milliseconds):

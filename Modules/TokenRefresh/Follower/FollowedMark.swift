@@ -39,7 +39,6 @@ struct FollowedMark: Sendable {
         ordinal = max(ordinal, bundle.ordinal)
     }
 
-    /// The session has ended.
     mutating func record(_ tombstone: SessionTombstone) {
         ordinal = max(ordinal, reach(of: tombstone))
         if tombstone.session != session { generation = 0 }

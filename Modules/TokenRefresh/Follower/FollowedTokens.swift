@@ -23,8 +23,7 @@ struct FollowedTokens: Sendable {
 
     /// The token, if it is young enough to send.
     func readyToken(at uptime: Duration) -> SessionToken? {
-        let urgency = expiry.urgency(at: uptime)
-        return urgency == .none || urgency == .ahead ? token : nil
+        expiry.urgency(at: uptime) < .due ? token : nil
     }
 
     /// The token for a request, if it is young enough to send, or is to be tried.
@@ -35,7 +34,6 @@ struct FollowedTokens: Sendable {
         return tried
     }
 
-    /// The server's clock is known now.
     mutating func serverClockKnown(_ clock: MachineClock) {
         expiry = clock.expiry(ofStored: bundle)
         if isCertain(clock) { isUntried = false }

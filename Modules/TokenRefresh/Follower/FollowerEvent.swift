@@ -3,28 +3,18 @@ import Foundation
 
 /// An input of a follower's machine.
 enum FollowerEvent: Sendable {
-    indirect case requested(FollowerRequest, WaiterID)
+    /// A caller asks for a token, or for the state.
+    case requested(CallerRequest, WaiterID)
     case waiterCancelled(WaiterID)
     /// The source may have changed.
     case changed
     /// The source has not been read within its limit. The read goes on.
     case readIsLate(TokenStoreError)
-    /// The source was read.
     indirect case read(StoreResult)
     /// The application has handed in what it received from the owner.
     indirect case given(StoredSession)
     case serverDateNoted(Date)
     case timerFired(FollowerTimer)
-}
-
-/// A request of a caller.
-enum FollowerRequest: Hashable, Sendable {
-    /// A token for a request that starts.
-    case token
-    /// A token in place of a refused one.
-    case replacement(SessionToken)
-    /// The state, once it is known.
-    case restore
 }
 
 /// An output of a follower's machine. There is none that calls a server or writes to a store (G29).

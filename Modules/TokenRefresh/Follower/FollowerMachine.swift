@@ -1,6 +1,5 @@
 import AuthInterface
 import ConcurrencyPrimitives
-import Foundation
 
 /// The rules of a follower (G29): a pure state machine, without tasks, clocks or locks.
 ///
@@ -14,28 +13,16 @@ struct FollowerMachine: Sendable {
         case signedOut(SignOutReason)
     }
 
-    private enum Reading {
-        case idle, underWay
-        /// What is read may be older than a change that was reported since.
-        case outdated
-    }
-
-    private struct Wait {
-        let id: WaiterID
-        let request: FollowerRequest
-        let since: Duration
-    }
-
     private let policy: FollowerPolicy
     private let hasSource: Bool
     private var clock: MachineClock
     private var state = State.unknown
     private var mark = FollowedMark()
-    private var reading = Reading.idle
+    private var check = StoreCheck()
     /// Why the last read failed.
     private var failure: TokenStoreError?
     /// The requests that wait, in the order in which they came.
-    private var waiting: [Wait] = []
+    private var waiting: [Waiter] = []
     /// When the request that has waited for the longest time fails: what the timer is set to.
     private var waitEnd: Duration?
     private var actions: [FollowerAction] = []
@@ -58,9 +45,7 @@ struct FollowerMachine: Sendable {
     }
 
     /// The tokens in use.
-    var current: FollowedTokens? {
-        if case .following(let tokens) = state { tokens } else { nil }
-    }
+    var current: FollowedTokens? { if case .following(let tokens) = state { tokens } else { nil } }
 
     /// The token of a request that does not have to wait.
     func readyToken(at uptime: Duration) -> SessionToken? { current?.readyToken(at: uptime) }
@@ -74,7 +59,7 @@ struct FollowerMachine: Sendable {
         case .readIsLate(let error): readIsLate(error)
         case .read(let result): wasRead(result)
         case .given(let content): if isNewer(content) { adopt(content) }
-        case .serverDateNoted(let date): serverDateNoted(date)
+        case .serverDateNoted(let date): if clock.note(serverDate: date) { serverClockKnown() }
         case .timerFired(.bundleWait): waitEnded()
         case .timerFired(.polling): read(isChange: false)
         }
@@ -85,13 +70,13 @@ struct FollowerMachine: Sendable {
 
     // MARK: Requests
 
-    private mutating func requested(_ request: FollowerRequest, _ id: WaiterID) {
+    private mutating func requested(_ request: CallerRequest, _ id: WaiterID) {
         if let response = response(to: request) {
             actions.append(.respond(id, response))
             return
         }
         if waiting.isEmpty { actions.append(.bundleNeeded) }
-        waiting.append(Wait(id: id, request: request, since: clock.uptime))
+        waiting.append(Waiter(id: id, request: request, since: clock.uptime))
         read(isChange: false)
     }
 
@@ -102,18 +87,18 @@ struct FollowerMachine: Sendable {
     }
 
     /// The response to a request; `nil` while it has to wait for the owner.
-    private mutating func response(to request: FollowerRequest) -> RefreshResponse? {
+    private mutating func response(to request: CallerRequest) -> RefreshResponse? {
         switch (state, request) {
         case (.unknown, _): nil
-        case (_, .restore): .state(published)
+        case (_, .restore), (_, .refresh), (_, .settle): .state(published)
         case (.signedOut, .token): .failed(AuthenticationError(.notSignedIn))
         case (.signedOut, .replacement): .failed(AuthenticationError(.sessionEnded))
         case (.following, .token): takeToken()
-        case (.following(let tokens), .replacement(let refused)):
-            if refused.session != tokens.session {
+        case (.following(let tokens), .replacement(let refusal)):
+            if refusal.token.session != tokens.session {
                 .failed(AuthenticationError(.sessionEnded))
             } else {
-                refused.value == tokens.token.value ? nil : takeToken()
+                refusal.token.value == tokens.token.value ? nil : takeToken()
             }
         }
     }
@@ -163,19 +148,13 @@ struct FollowerMachine: Sendable {
     // MARK: What the owner has stored
 
     private mutating func read(isChange: Bool) {
-        guard hasSource else { return }
-        switch reading {
-        case .idle:
-            reading = .underWay
-            actions.append(.read)
-        case .underWay: if isChange { reading = .outdated }
-        case .outdated: break
-        }
+        guard hasSource, isChange ? check.changeReported() : !check.isUnderWay else { return }
+        check.begin()
+        actions.append(.read)
     }
 
     private mutating func wasRead(_ result: StoreResult) {
-        let mustRepeat = reading == .outdated
-        reading = .idle
+        _ = check.end()
         switch result {
         case .success(let content):
             failure = nil
@@ -185,7 +164,7 @@ struct FollowerMachine: Sendable {
             actions.append(.startTimer(.polling, at: clock.uptime + policy.polling))
             failRestoring()
         }
-        if mustRepeat { read(isChange: true) }
+        if check.mustRepeat { read(isChange: true) }
     }
 
     /// Another read before the end of this one would be one more that hangs.
@@ -195,9 +174,7 @@ struct FollowerMachine: Sendable {
     }
 
     /// A source that cannot be read now leaves everything as it is (G14). Who asks for the first state is told at once.
-    private mutating func failRestoring() {
-        if case .unknown = state { fail(waiting.count) }
-    }
+    private mutating func failRestoring() { if case .unknown = state { fail(waiting.count) } }
 
     /// Whether content that is handed in comes after what was seen.
     private func isNewer(_ content: StoredSession) -> Bool {
@@ -234,11 +211,8 @@ struct FollowerMachine: Sendable {
         respond()
     }
 
-    private mutating func serverDateNoted(_ date: Date) {
-        guard date.isPlausible else { return }
-        let isFirst = !clock.serverClock.isKnown
-        clock.serverClock.record(date, at: clock.now)
-        guard isFirst, var tokens = current else { return }
+    private mutating func serverClockKnown() {
+        guard var tokens = current else { return }
         tokens.serverClockKnown(clock)
         state = .following(tokens)
         respond()

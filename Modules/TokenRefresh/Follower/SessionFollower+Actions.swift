@@ -13,7 +13,7 @@ struct FollowerCore {
 /// Runs the machine and its actions.
 extension SessionFollower {
     /// Sends a request to the machine and waits for the response. A cancelled task gets it at once (G7).
-    func response(to request: FollowerRequest) async throws -> RefreshResponse {
+    func response(to request: CallerRequest) async throws -> RefreshResponse {
         watchSource()
         let id = core.withLock { $0.callers.nextID() }
         return try await withTaskCancellationHandler {
@@ -23,7 +23,7 @@ extension SessionFollower {
         }.get()
     }
 
-    private func enter(_ id: WaiterID, _ request: FollowerRequest, _ continuation: ShellCallers.Waiter) {
+    private func enter(_ id: WaiterID, _ request: CallerRequest, _ continuation: ShellCallers.Waiter) {
         run { core, now in
             core.callers.enter(continuation, as: id)
             let actions = core.machine.handle(.requested(request, id), at: now)
@@ -32,16 +32,14 @@ extension SessionFollower {
         }
     }
 
-    func send(_ event: FollowerEvent) {
-        run { core, now in core.machine.handle(event, at: now) }
-    }
+    func send(_ event: FollowerEvent) { run { core, now in core.machine.handle(event, at: now) } }
 
     /// Handles an event under the lock, and then runs the actions. What runs other code follows after the lock.
     private func run(_ step: (inout FollowerCore, Instant) -> [FollowerAction]) {
         let now = Instant(uptime: clock.uptime, date: clock.date)
         let after = core.withLock { core in
             var responses: [(ShellCallers.Waiter, RefreshResponse)] = []
-            var stopped: [Task<Void, Never>] = []
+            var stopped: [Task<Void, Never>?] = []
             var isNeeded = false
             for action in step(&core, now) {
                 switch action {
@@ -51,16 +49,13 @@ extension SessionFollower {
                 case .read: read()
                 case .bundleNeeded: isNeeded = true
                 case .startTimer(let timer, let deadline):
-                    if let task = core.timers.updateValue(start(timer, at: deadline), forKey: timer) {
-                        stopped.append(task)
-                    }
-                case .stopTimer(let timer):
-                    if let task = core.timers.removeValue(forKey: timer) { stopped.append(task) }
+                    stopped.append(core.timers.updateValue(start(timer, at: deadline), forKey: timer))
+                case .stopTimer(let timer): stopped.append(core.timers.removeValue(forKey: timer))
                 }
             }
             return (responses: responses, stopped: stopped, isNeeded: isNeeded)
         }
-        for task in after.stopped { task.cancel() }
+        for task in after.stopped { task?.cancel() }
         for (waiter, response) in after.responses { waiter.resume(returning: response) }
         if after.isNeeded { bundleNeeded?() }
     }

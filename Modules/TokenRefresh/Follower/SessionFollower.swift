@@ -101,7 +101,7 @@ public final class SessionFollower: TokenProvider {
     ///
     /// - Throws: As ``token()``; `sessionEnded` when the session of the refused token is not the owner's any more.
     public func replacement(after refusal: TokenRefusal) async throws -> SessionToken {
-        try await response(to: .replacement(refusal.token)).token
+        try await response(to: .replacement(refusal)).token
     }
 
     /// See `TokenProvider.noteServerDate(_:)`.

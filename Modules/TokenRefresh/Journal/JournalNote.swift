@@ -39,7 +39,7 @@ extension StoreContent {
         // Newer tokens than the rejected ones were found: they are not ended by a rejection, but may be otherwise.
         if case (.tombstone(_, _, .rejected), .superseded) = (self, outcome) { return entry }
         var entry = entry
-        if bundle == nil, let seen = entry.seen, seen.isUp(to: settles) || outcome.hasRemoved(seen.session) {
+        if bundle == nil, let seen = entry.seen, seen.isUp(to: settles) || outcome.removed?.session == seen.session {
             entry.seen = nil
         }
         // Tokens that have vanished may come back: they end then.
@@ -54,10 +54,8 @@ extension StoreContent {
 }
 
 extension WriteOutcome {
-    /// Whether tokens of a session were removed: in a store of one process, an end removes a later session too.
-    fileprivate func hasRemoved(_ session: SessionID) -> Bool {
-        if case .written(let removed?) = self { removed.session == session } else { false }
-    }
+    /// The tokens that were removed: in a store of one process, an end removes those of a later session too.
+    fileprivate var removed: TokenBundle? { if case .written(let removed) = self { removed } else { nil } }
 }
 
 extension SessionJournalEntry {
@@ -65,9 +63,7 @@ extension SessionJournalEntry {
     var ordinal: SessionOrdinal? { [pending?.ordinal, seen?.place].compactMap(\.self).max() }
 
     /// Notes an end: the one that reaches further stays, and of two that reach as far the first.
-    mutating func note(_ new: PendingSignOut) {
-        if !holds(new) { pending = new }
-    }
+    mutating func note(_ new: PendingSignOut) { if !holds(new) { pending = new } }
 
     /// Whether all that an end ends is pending already.
     func holds(_ new: PendingSignOut) -> Bool {

@@ -1,15 +1,6 @@
 import AuthInterface
 import ConcurrencyPrimitives
 
-/// What a read shows: the store, and the journal beside it.
-struct StoreReading: Sendable {
-    var result: StoreResult
-    /// Why the tokens in the store are to end, or why it holds nothing.
-    var ending: SignOutReason?
-    /// The highest ordinal that the journal names.
-    var noted: SessionOrdinal?
-}
-
 /// A store with a journal beside it (G30). The engine reads and writes through it, and knows no journal.
 ///
 /// **A write** that begins or ends sessions is noted first: *ends up to F, because R*. Then it is stored, and then the
@@ -92,9 +83,7 @@ final class JournaledStore: Sendable {
         let again = await access.read()
         guard case .success(.empty) = again else { return (again, nil) }
         if isFirst {
-            publish(
-                SessionTombstone(
-                    session: seen.session, reason: .lost(seen), date: clock.date, upTo: seen.place))
+            publish(SessionTombstone(session: seen.session, reason: .lost(seen), date: clock.date, upTo: seen.place))
         }
         return (again, .lost(seen))
     }
@@ -106,13 +95,21 @@ final class JournaledStore: Sendable {
         let note = content.note(isShared: access.shared != nil)
         let isNoted = await take(note, ofSignIn: content.bundle != nil)
         if isNoted { noted() }
-        let outcome = withEnd(of: await access.write(content))
+        var outcome = await access.write(content)
+        // Tokens that the write has found, and that are to end, count as their end.
+        if let found = outcome.found, let reason = journal?.entry?.ending(of: found) {
+            outcome = .superseded(by: .tombstone(found.ended(reason, at: clock.date)))
+        }
         if case .failed = outcome {
-            if let note { publish(note, of: content.bundle == nil ? content.session : nil) }
+            // What is decided is published, also where the store refuses it (G29).
+            if let note {
+                let session = (content.bundle == nil ? content.session : nil) ?? SessionID(rawValue: "")
+                publish(SessionTombstone(session: session, reason: note.reason, date: note.date, upTo: note.ordinal))
+            }
             return outcome
         }
         guard let journal else { return outcome }
-        let settle: @Sendable (SessionJournalEntry) -> SessionJournalEntry = { [date = clock.date] in
+        let settle: @Sendable (SessionJournalEntry) -> SessionJournalEntry = { [outcome, date = clock.date] in
             content.settled($0, outcome, in: journal.storeName, at: date)
         }
         if content.bundle == nil, let note { state.withLock { $0.endedOrdinal = note.ordinal } }
@@ -125,26 +122,12 @@ final class JournaledStore: Sendable {
         return outcome
     }
 
-    /// Tokens that a write has found, and that are to end, count as their end.
-    private func withEnd(of outcome: WriteOutcome) -> WriteOutcome {
-        guard case .superseded(by: .active(let found)) = outcome,
-            let reason = journal?.entry?.ending(of: found)
-        else { return outcome }
-        return .superseded(by: .tombstone(found.ended(reason, at: clock.date)))
-    }
-
     /// Returns whether the journal holds a note.
     private func take(_ note: PendingSignOut?, ofSignIn isSignIn: Bool) async -> Bool {
         guard let note, let journal else { return false }
         if journal.entry?.holds(note) ?? false { return true }
         if case .success = await journal.change(replacingDamaged: isSignIn, { $0.note(note) }).value() { return true }
         return false
-    }
-
-    /// What is decided is published, also where the store refuses it (G29).
-    private func publish(_ note: PendingSignOut, of session: SessionID?) {
-        let session = session ?? SessionID(rawValue: "")
-        publish(SessionTombstone(session: session, reason: note.reason, date: note.date, upTo: note.ordinal))
     }
 
     private func publish(_ ending: SessionTombstone) { (access.store as? any SessionPublishing)?.publish(ending) }

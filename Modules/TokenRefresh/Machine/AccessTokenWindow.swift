@@ -36,7 +36,6 @@ struct AccessTokenWindow: Hashable, Sendable {
         sighting = nil
     }
 
-    /// The tokens of a refresh.
     mutating func renew(_ new: NewTokens, at date: Date) {
         use(new)
         lastRefresh = date
@@ -49,7 +48,11 @@ struct AccessTokenWindow: Hashable, Sendable {
         // An earlier version drops the ordinal when it refreshes: the next bundle has it again.
         bundle = found.with(refreshIntent: nil).with(ordinal: max(found.ordinal, old.ordinal))
         if bundle.accessToken != old.accessToken {
-            validity = TokenValidity(adopted: bundle, after: sighting, clock)
+            validity = TokenValidity(stored: bundle, after: sighting, clock)
+            validity.isAdopted = true
+            // G10. Those that another process has just refreshed are as fresh as this process's.
+            let age = bundle.age(at: clock.now.date)
+            validity.refreshedAt = age.flatMap { $0 < clock.policy.freshness ? clock.uptime - $0 : nil }
         }
         sighting = nil
         see(found, at: clock.uptime)
@@ -61,13 +64,11 @@ struct AccessTokenWindow: Hashable, Sendable {
         loops = LoopBreaker()
     }
 
-    /// The same tokens, in a later generation.
     mutating func move(to generation: Int) { bundle = bundle.moved(to: generation) }
 
     // MARK: What is known of them
 
     var expiry: Expiry { validity.expiry }
-
     func urgency(at uptime: Duration) -> Expiry.Urgency { validity.expiry.urgency(at: uptime) }
 
     /// Whether no clock that can be set has a part in the expiry of the token.
@@ -81,7 +82,12 @@ struct AccessTokenWindow: Hashable, Sendable {
         return token
     }
 
-    mutating func serverClockKnown(_ clock: MachineClock) { validity.serverClockKnown(bundle, clock) }
+    /// G19: the server's clock is known from now on, so the expiry of a stored token counts on it, and no longer on a
+    /// clock that can be set.
+    mutating func serverClockKnown(_ clock: MachineClock) {
+        guard !bundle.isDatedByDevice, bundle.isDatedByServer || !validity.isSighted else { return }
+        validity.expiry = clock.expiry(ofStored: bundle)
+    }
 
     /// The store holds a bundle. Without an intent, no refresh of its tokens was under way.
     mutating func see(_ stored: TokenBundle, at uptime: Duration) {
@@ -132,7 +138,7 @@ struct TokenValidity: Hashable, Sendable {
 
     /// Of tokens that were received now: those of a sign-in, or of a refresh whose call was `sent`.
     init(received bundle: TokenBundle, _ lifetime: TokenLifetime, sent: Duration? = nil, _ clock: MachineClock) {
-        expiry = Expiry(received: bundle, lifetime: lifetime.duration, at: sent ?? clock.uptime, policy: clock.policy)
+        expiry = Expiry(of: bundle, lifetime: lifetime.duration, at: sent ?? clock.uptime, policy: clock.policy)
         refreshedAt = sent
         isMeasured = lifetime.isCertain
     }
@@ -141,23 +147,6 @@ struct TokenValidity: Hashable, Sendable {
     init(stored bundle: TokenBundle, after sighting: StoreSighting?, _ clock: MachineClock) {
         expiry = clock.expiry(ofStored: bundle, after: sighting)
         isSighted = expiry != clock.expiry(ofStored: bundle)
-    }
-
-    /// Of tokens that another process has brought. Those that it has just refreshed are as fresh as this process's
-    /// (G10).
-    init(adopted bundle: TokenBundle, after sighting: StoreSighting?, _ clock: MachineClock) {
-        self.init(stored: bundle, after: sighting, clock)
-        isAdopted = true
-        refreshedAt = bundle.age(at: clock.now.date).flatMap {
-            $0 < clock.policy.freshness ? clock.uptime - $0 : nil
-        }
-    }
-
-    /// G19: the server's clock is known from now on, so the expiry of a stored token counts on it, and no longer on a
-    /// clock that can be set.
-    mutating func serverClockKnown(_ bundle: TokenBundle, _ clock: MachineClock) {
-        guard !bundle.isDatedByDevice, bundle.isDatedByServer || !isSighted else { return }
-        expiry = clock.expiry(ofStored: bundle)
     }
 }
 
@@ -174,13 +163,9 @@ struct StoreSighting: Hashable, Sendable {
     /// The first report of a change since then.
     private var changedAt: Duration?
 
-    init(unchangedAt uptime: Duration) {
-        unchangedAt = uptime
-    }
+    init(unchangedAt uptime: Duration) { unchangedAt = uptime }
 
-    mutating func changeReported(at uptime: Duration) {
-        changedAt = changedAt ?? uptime
-    }
+    mutating func changeReported(at uptime: Duration) { changedAt = changedAt ?? uptime }
 
     /// The time that tokens are still valid which were stored since; `nil` where the clocks may be right: the tokens
     /// were received after the sighting.

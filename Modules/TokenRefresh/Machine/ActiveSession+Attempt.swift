@@ -63,7 +63,11 @@ extension ActiveSession {
         guard read == id, !isStale else { return self.read(id, after: rejection, &context) }
         switch result {
         case .success(let found):
-            applyRead(found)
+            // Where the tokens in use are not found, a write that has failed did not store them.
+            persistence.wasRead()
+            if let stored = found.bundle, stored.session == bundle.session {
+                persistence.found(isCurrent: stored.hasSameTokens(as: bundle))
+            }
             attemptFound(found, id, rejection, ownerMayCall: ownerMayCall, &context)
         // The content is lost, but this process holds valid tokens, and may write them again.
         case .failure(let error) where error.code == .corrupt:
@@ -78,13 +82,6 @@ extension ActiveSession {
         }
     }
 
-    /// Where the tokens in use are not found, a write that has failed did not store them.
-    private mutating func applyRead(_ found: StoredSession) {
-        persistence.wasRead()
-        guard let stored = found.bundle, stored.session == bundle.session else { return }
-        persistence.found(isCurrent: stored.hasSameTokens(as: bundle))
-    }
-
     private mutating func attemptFound(
         _ found: StoredSession?, _ id: AttemptID, _ rejection: TokenRefreshError?, ownerMayCall: Bool,
         _ context: inout Context
@@ -94,8 +91,7 @@ extension ActiveSession {
             context.conclude(.ends(tombstone.reason, revoking: nil, inStore: true))
         case .otherSession(let stored) where persistence.isStored:
             context.conclude(.isReplaced(by: stored))
-        case .newer(let stored):
-            adopt(stored, id, ownerMayCall: ownerMayCall, &context)
+        case .newer(let stored): adopt(stored, id, ownerMayCall: ownerMayCall, &context)
         case .outranked(let stored):
             prevail(over: stored, &context)
             record(over: nil, id, &context)
@@ -107,10 +103,10 @@ extension ActiveSession {
 
     /// Another process has refreshed: no call is made if its access token is new and valid for long enough.
     private mutating func adopt(_ found: TokenBundle, _ id: AttemptID, ownerMayCall: Bool, _ context: inout Context) {
-        let isNew = use(found, &context)
-        switch window.urgency(at: context.uptime) {
-        case .none where isNew, .ahead where isNew: finishAdopting(isNew: isNew, &context)
-        case .none, .ahead, .due, .expired: proceed(found, id, ownerMayCall: ownerMayCall, &context)
+        if use(found, &context), window.urgency(at: context.uptime) < .due {
+            finishAdopting(isNew: true, &context)
+        } else {
+            proceed(found, id, ownerMayCall: ownerMayCall, &context)
         }
     }
 
@@ -158,10 +154,9 @@ extension ActiveSession {
         switch calls.permission(after: intent, ownerMayCall: ownerMayCall, context.clock) {
         case .now: record(over: stored, id, &context)
         case .tolerated(let first): record(over: stored, repeating: first, id, &context)
-        case .later(let wait):
-            leaseHolder = calls.rivalOwner
-            let caller = leaseHolder?.description ?? "another process"
-            let error = TokenRefreshError(.unavailable, reason: "\(caller) may still wait for its response")
+        case .later(let wait, let rival):
+            leaseHolder = rival
+            let error = TokenRefreshError(.unavailable, reason: "\(rival) may still wait for its response")
             failAttempt(error, atLeast: wait, &context)
         }
     }

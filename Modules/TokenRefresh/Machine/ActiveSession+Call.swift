@@ -12,7 +12,9 @@ extension ActiveSession {
         let key = calls.keyForCall(&context)
         let start = first ?? context.now
         let intent = key.intent(at: start.date, isAbandoned: first != nil, context)
-        let mustWait = persistence.isStored || mayBeStored(context.store)
+        // A write that has not ended, or has failed, may have stored the tokens in use.
+        let isBeingStored = context.store.bundleUnderWay?.hasSameTokens(as: bundle) ?? false
+        let mustWait = persistence.isStored || persistence.isUncertain || isBeingStored
         let recording = Call.Recording(
             intent: intent, replaced: stored?.refreshIntent ?? calls.earlierIntent(context),
             since: start.uptime, startBefore: lastStart(since: start.uptime, context.clock))
@@ -21,7 +23,6 @@ extension ActiveSession {
         phase = .refreshing(id, .writing(.intent(recording), version: version))
     }
 
-    /// Returns the version.
     @discardableResult
     private func write(
         _ intent: RefreshIntent?, over predecessor: StoreContent.Predecessor, _ context: inout Context
@@ -32,11 +33,6 @@ extension ActiveSession {
     /// What the store holds where it has the tokens in use with an intent, and else what they may replace.
     private func predecessor(with intent: RefreshIntent?) -> StoreContent.Predecessor {
         persistence.predecessor(persistence.isCurrent ? bundle.with(refreshIntent: intent) : nil)
-    }
-
-    /// Whether a write that has not ended, or has failed, may have stored the tokens in use.
-    private func mayBeStored(_ store: PendingWrite) -> Bool {
-        persistence.isUncertain || store.bundleUnderWay?.hasSameTokens(as: bundle) ?? false
     }
 
     /// Rule 9: when no byte of a call may be written any more.
@@ -79,9 +75,9 @@ extension ActiveSession {
         if case .refreshing(id, .calling) = phase { failAttempt(error, &context) }
     }
 
-    /// Ends a call, if it is the one under way.
     mutating func endCall(_ id: AttemptID, _ context: inout Context) -> Call? {
-        guard let ended = calls.end(id) else { return nil }
+        guard let ended = calls.call, ended.id == id else { return nil }
+        calls.call = nil
         context.stopLimits(of: id)
         return ended
     }
@@ -91,8 +87,6 @@ extension ActiveSession {
         stopDeadlines(&context)
         if let call = calls.call { context.emit(.withdrawCall(call.id)) }
     }
-
-    // MARK: What is stored of a call
 
     private func restoreIntent(before recording: Call.Recording, _ stored: RefreshIntent, _ context: inout Context) {
         guard recording.replaced != stored else { return }

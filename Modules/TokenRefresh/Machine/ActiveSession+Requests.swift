@@ -54,7 +54,16 @@ extension ActiveSession {
         // the current token, of this process or another one: a refresh would spend its refresh token for nothing, and
         // a server that rotates may count that as theft.
         if refused.value != bundle.accessToken { return giveToken(to: waiter, &context) }
-        guard context.canRefresh(bundle) else { return refusedWithoutRefreshToken(refusal, waiter, &context) }
+        guard context.canRefresh(bundle) else {
+            context.refuse(waiter, .noRefreshToken)
+            let isExpired = window.urgency(at: context.uptime) == .expired && window.isExpiryCertain(context.clock)
+            guard isExpired || refusal.saysTokenIsInvalid else { return }
+            var ending = ending(nil, context)
+            ending.status = refusal.status
+            ending.code = refusal.serverCode
+            ending.requestID = refusal.requestID
+            return endWithoutRefreshToken(ending, &context)
+        }
         if isRefreshing || isActivating { return waitForRefresh(waiter, &context) }
         if let (error, pause) = pacing.failure(sharedBy: refused, context.clock) {
             return fail(waiter, error, retryAfter: pause, &context)
@@ -65,20 +74,6 @@ extension ActiveSession {
         context.callers.add(waiter, to: .nextCheck)
     }
 
-    private mutating func refusedWithoutRefreshToken(
-        _ refusal: TokenRefusal, _ waiter: Waiter, _ context: inout Context
-    ) {
-        context.refuse(waiter, .noRefreshToken)
-        let isExpired = window.urgency(at: context.uptime) == .expired && window.isExpiryCertain(context.clock)
-        guard isExpired || refusal.saysTokenIsInvalid else { return }
-        var ending = ending(nil, context)
-        ending.status = refusal.status
-        ending.code = refusal.serverCode
-        ending.requestID = refusal.requestID
-        endWithoutRefreshToken(ending, &context)
-    }
-
-    /// G10: how long the refusing endpoint causes no refresh.
     private mutating func pauseAfterLoop(_ refusal: TokenRefusal, _ context: inout Context) -> Duration? {
         if let pause = window.pause(of: refusal.endpoint, at: context.uptime) { return pause }
         guard let pause = window.refused(refusal, context.clock) else { return nil }

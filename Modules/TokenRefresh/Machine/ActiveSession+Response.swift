@@ -13,8 +13,7 @@ extension ActiveSession {
         switch (phase, result) {
         case (.refreshing(_, .writing(.tokens, _)), _), (.activating, _):
             context.emit(.report(.responseDropped(session: base.session)))
-        case (_, .success(let tokens)):
-            received(tokens, id, &context)
+        case (_, .success(let tokens)): received(tokens, id, &context)
         case (.refreshing(id, .calling(let isReplay)), .failure(let error)):
             guard !isReplay, let ended, ended.isLost(by: error), mayReplay(ended, context) else {
                 return failed(error, ended, id, &context)
@@ -53,8 +52,6 @@ extension ActiveSession {
         read(id, after: error, &context)
     }
 
-    // MARK: New tokens
-
     /// New tokens are stored before any request uses them (G11): those that are only in memory are lost at the next
     /// launch, and with a server that rotates, the session with them. Their life counts from the first call that may
     /// have brought them (G19): the response may have been late, have lain in the socket of a process that slept, or
@@ -85,8 +82,6 @@ extension ActiveSession {
         return id
     }
 
-    // MARK: The end of the session
-
     /// G13. The write decides: tokens that another process has stored since the read stay, and are adopted.
     mutating func writeEnd(_ reason: SignOutReason, _ id: AttemptID, _ context: inout Context) {
         let scope = persistence.scope(ofRejected: bundle)
@@ -100,16 +95,5 @@ extension ActiveSession {
             date: context.now.date, process: context.settings.owner.process)
         ending.challenge = error?.challenge
         return ending
-    }
-
-    /// The end could not be written. Another process may have stored newer tokens, so a session in a shared store stays
-    /// until the store works (G14).
-    mutating func endFailed(_ reason: SignOutReason, _ error: TokenStoreError, _ context: inout Context) {
-        guard context.settings.isShared else {
-            return context.conclude(.ends(reason, revoking: nil, inStore: false))
-        }
-        // The end was written in place of tokens that may not be stored yet: the store would keep an earlier session.
-        forgetIntent(&context)
-        failAttempt(because: "the end of the session cannot be stored", cause: error, &context)
     }
 }

@@ -6,18 +6,17 @@ import AuthInterface
 /// under way started from an older generation, so its response is dropped as any late one is (G9). Nothing is revoked:
 /// a server may count the tokens before and after as one session.
 extension ActiveSession {
-    /// Whether tokens are those of the session's user.
-    func goesOn(with tokens: TokenRefreshResult) -> Bool {
-        guard let subject = bundle.subject, tokens.accessToken.fitsHeaderField else { return false }
-        return subject == tokens.subject
-    }
-
     /// The tokens are used once they are stored (G11). What is known of the tokens before says nothing of them.
     mutating func stepUp(_ tokens: TokenRefreshResult, _ context: inout Context) {
         let former = newestBundle
         let new = context.receive(tokens, of: former.session, former.ordinal, after: former, asked: bundle.scope)
         calls.startOver(after: nil, context.clock)
-        leaveCall(&context)
+        // No process spends the refresh token of a call under way again once the new tokens are stored: the call is
+        // waited for as that of a session that has ended.
+        if let id = calls.call?.id, let call = endCall(id, &context), call.progress != .abandoned {
+            context.cancelCall(id)
+            context.lease.endedCalls[id] = Lease.EndedCall(session: bundle.session, generation: call.generation)
+        }
         // The attempt under way is over. Its callers wait for the new tokens; those that wanted a refresh have it.
         stopDeadlines(&context)
         context.callers.move(from: .attempt, to: .pause)
@@ -28,14 +27,6 @@ extension ActiveSession {
         window.stepUp(new)
         persistence.leaveKey(former.binding, for: bundle)
         activate(&context)
-    }
-
-    /// The call under way is not needed any more: no process spends its refresh token again once the new tokens are
-    /// stored. It is waited for as that of a session that has ended.
-    private mutating func leaveCall(_ context: inout Context) {
-        guard let id = calls.call?.id, let call = endCall(id, &context), call.progress != .abandoned else { return }
-        context.cancelCall(id)
-        context.lease.endedCalls[id] = Lease.EndedCall(session: bundle.session, generation: call.generation)
     }
 
     /// A caller waits for its whole deadline at most, also where it has waited before (G25).

@@ -22,7 +22,7 @@ extension ActiveSession {
     }
 
     /// The content that the attempt waits for, if it is that of a version.
-    private func awaitedWrite(_ version: Int) -> (write: AwaitedWrite, id: AttemptID)? {
+    func awaitedWrite(_ version: Int) -> (write: AwaitedWrite, id: AttemptID)? {
         guard case .refreshing(let id, .writing(let write, let awaited)) = phase, awaited == version else { return nil }
         return (write, id)
     }
@@ -57,11 +57,6 @@ extension ActiveSession {
         }
     }
 
-    /// The store is slow: it must not delay the application (G11). The write may still succeed.
-    mutating func writeTookTooLong(_ version: Int, _ error: TokenStoreError, _ context: inout Context) {
-        if let awaited = awaitedWrite(version) { notWritten(awaited.write, error, &context) }
-    }
-
     /// The attempt waits no longer: the write has failed, or takes too long.
     mutating func notWritten(_ write: AwaitedWrite, _ error: TokenStoreError, _ context: inout Context) {
         switch write {
@@ -69,7 +64,14 @@ extension ActiveSession {
             forgetIntent(&context)
             failAttempt(because: "the store cannot be written", cause: error, &context)
         case .tokens(let new): commit(new, isStored: false, &context)
-        case .end(let reason): endFailed(reason, error, &context)
+        case .end(let reason):
+            // Another process may have stored newer tokens: a session in a shared store stays until that works (G14).
+            guard context.settings.isShared else {
+                return context.conclude(.ends(reason, revoking: nil, inStore: false))
+            }
+            // It was written in place of tokens that may not be stored yet: the store would keep an earlier session.
+            forgetIntent(&context)
+            failAttempt(because: "the end of the session cannot be stored", cause: error, &context)
         }
     }
 
@@ -78,10 +80,8 @@ extension ActiveSession {
         switch relation(of: found) {
         case .ended(let tombstone):
             context.conclude(.ends(tombstone.reason, revoking: newestBundle, inStore: true))
-        case .otherSession(let stored):
-            context.conclude(.isReplaced(by: stored))
-        case .outranked(let stored):
-            prevail(over: stored, &context)
+        case .otherSession(let stored): context.conclude(.isReplaced(by: stored))
+        case .outranked(let stored): prevail(over: stored, &context)
         case .newer(let stored):
             context.forgetWrites()
             adopt(stored, &context)

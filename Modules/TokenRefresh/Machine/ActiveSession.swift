@@ -74,21 +74,12 @@ struct ActiveSession: Hashable, Sendable {
         if let failure = bundle.refreshIntent?.failure { pacing.observe(failure, of: bundle.session, &context) }
     }
 
-    // MARK: What is known
-
-    /// The tokens in use. An intent is in the store only.
     var bundle: TokenBundle { window.bundle }
-
     var isActivating: Bool { if case .activating = phase { true } else { false } }
-
-    var isIdle: Bool { if case .resting = phase { true } else { false } }
-
+    var isIdle: Bool { phase == .resting }
     var isRefreshing: Bool { if case .refreshing = phase { true } else { false } }
-
     var isStoring: Bool { if case .refreshing(_, .writing(.tokens, _)) = phase { true } else { false } }
-
     var isCalling: Bool { calls.call != nil }
-
     var canStart: Bool { isIdle && !isCalling }
 
     /// Rule 2: a call or a write owns the lease until it has ended.
@@ -109,7 +100,6 @@ struct ActiveSession: Hashable, Sendable {
         window.token(.init(failures: pacing.failures, replacedAt: uptime))
     }
 
-    /// The token that can be used without an event, and until when (G18).
     func readyToken(_ clock: MachineClock) -> MachineState.ReadyToken? {
         guard !isActivating else { return nil }
         func ready(until end: Duration?) -> MachineState.ReadyToken { .init(token: token(), until: end) }
@@ -132,8 +122,6 @@ struct ActiveSession: Hashable, Sendable {
         status.leaseHolder = leaseHolder
         status.userAction = pacing.userAction?.challenge
     }
-
-    // MARK: What the store holds
 
     /// What is found in the store is to a session.
     enum Relation {

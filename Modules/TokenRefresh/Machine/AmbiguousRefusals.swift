@@ -30,9 +30,9 @@ struct AmbiguousRefusals: Hashable, Sendable {
     init?(_ failure: RefreshIntent.Failure, _ clock: MachineClock) {
         guard failure.isAmbiguous else { return nil }
         func uptime(of date: Date) -> Duration { clock.uptime - (clock.timePassed(since: date) ?? .zero) }
-        (status, serverCode, count) = (
-            failure.status, failure.serverCode, min(max(failure.count ?? 1, 1), Self.requiredCount)
-        )
+        status = failure.status
+        serverCode = failure.serverCode
+        count = min(max(failure.count ?? 1, 1), Self.requiredCount)
         statusMeansExpired = failure.statusMeansExpired ?? (failure.status == 401)
         last = uptime(of: failure.date)
         since = min(last, uptime(of: failure.firstDate ?? failure.date))

@@ -1,4 +1,5 @@
 import AuthInterface
+import Foundation
 
 /// The call that spends, or has spent, the refresh token in use.
 struct Call: Hashable, Sendable {
@@ -81,6 +82,12 @@ struct CallKey: Hashable, Sendable {
     mutating func use(at now: Instant) {
         isUsed = true
         if firstCall == nil { firstCall = now }
+    }
+
+    func intent(at date: Date, isAbandoned: Bool = false, _ context: Context) -> RefreshIntent {
+        RefreshIntent(
+            idempotencyKey: value, owner: context.settings.owner, date: date, firstDate: firstCall?.date,
+            longestCall: context.policy.longestCall, isAbandoned: isAbandoned, lease: context.lease.identity)
     }
 }
 

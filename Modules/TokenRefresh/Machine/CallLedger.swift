@@ -1,5 +1,4 @@
 import AuthInterface
-import Foundation
 
 /// The calls with the refresh token in use: the one under way, the key that all of them share, and the call of another
 /// process that may be under way.
@@ -18,8 +17,6 @@ struct CallLedger: Hashable, Sendable {
     /// `nil`: there was no call with the refresh token.
     private var key: CallKey?
     private var rival: Rival?
-
-    // MARK: The key
 
     /// When the first call was made with the key whose response may still arrive.
     var firstCall: Instant? { key?.firstCall }
@@ -51,8 +48,6 @@ struct CallLedger: Hashable, Sendable {
         }
     }
 
-    // MARK: The call
-
     /// Begins a call. Returns its key.
     mutating func begin(
         _ id: AttemptID, _ recording: Call.Recording, generation: Int, _ context: inout Context
@@ -61,13 +56,6 @@ struct CallLedger: Hashable, Sendable {
         key?.use(at: context.now)
         call = Call(id: id, recording: recording, generation: generation, keyBefore: before)
         return before.value
-    }
-
-    /// Returns the call that has ended, if it is the one under way.
-    mutating func end(_ id: AttemptID) -> Call? {
-        guard let ended = call, ended.id == id else { return nil }
-        call = nil
-        return ended
     }
 
     /// The response of a call was a failure.
@@ -79,11 +67,6 @@ struct CallLedger: Hashable, Sendable {
     mutating func wasNotMade(_ ended: Call) {
         if key?.value == ended.keyBefore.value { key = ended.keyBefore }
     }
-
-    // MARK: Calls of other processes
-
-    /// The process whose call may be under way.
-    var rivalOwner: LeaseHolder? { rival.map { LeaseHolder(process: $0.intent.owner, since: $0.intent.date) } }
 
     /// Rule 4: the owner of an intent may still be calling. An intent of this process that replaced the intent of such
     /// an owner says nothing about that owner.
@@ -108,7 +91,8 @@ struct CallLedger: Hashable, Sendable {
         }
         // The date is of another clock, or this one was set since: the time since the first sight of it is measured.
         let known = max(age ?? .zero, clock.uptime - rival.seenAt)
-        return known < limit ? .later(in: limit - known) : .now
+        guard known < limit else { return .now }
+        return .later(in: limit - known, after: LeaseHolder(process: rival.intent.owner, since: rival.intent.date))
     }
 }
 
@@ -118,13 +102,6 @@ enum CallPermission {
     /// Another call may be under way, and the server tolerates this one. A tolerance that is a time counts from the
     /// first call, so the intent of the repetition has its date, and both have one limit.
     case tolerated(since: Instant)
-    case later(in: Duration)
-}
-
-extension CallKey {
-    func intent(at date: Date, isAbandoned: Bool = false, _ context: Context) -> RefreshIntent {
-        RefreshIntent(
-            idempotencyKey: value, owner: context.settings.owner, date: date, firstDate: firstCall?.date,
-            longestCall: context.policy.longestCall, isAbandoned: isAbandoned, lease: context.lease.identity)
-    }
+    /// The process whose call may be under way is waited for.
+    case later(in: Duration, after: LeaseHolder)
 }

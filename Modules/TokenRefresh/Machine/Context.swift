@@ -1,5 +1,6 @@
 import AuthInterface
 import ConcurrencyPrimitives
+import Foundation
 
 /// What the rules use beside the session, and the effects of the event so far. Rules of the session get it passed.
 struct Context: Hashable, Sendable {
@@ -43,7 +44,6 @@ struct Context: Hashable, Sendable {
         return effects.actions
     }
 
-    /// How the session ends with this event.
     var outcome: SessionOutcome? { effects.outcome }
 
     /// The session ends. Its rules do nothing after it.
@@ -69,12 +69,7 @@ struct Context: Hashable, Sendable {
         policy.storeBackoff.delay(afterFailures: failures, using: &random)
     }
 
-    mutating func newKey() -> String {
-        [random.next(), random.next()].map { word in
-            let text = String(word, radix: 16)
-            return String(repeating: "0", count: 16 - text.count) + text
-        }.joined()
-    }
+    mutating func newKey() -> String { String(format: "%016llx%016llx", random.next(), random.next()) }
 
     // MARK: The store
 
@@ -112,7 +107,6 @@ struct Context: Hashable, Sendable {
     /// Whether a call is under way, of this session or of an earlier one, that was not abandoned.
     var isCalling: Bool { !callLimits.isEmpty }
 
-    /// Starts the timer of a limit of a call.
     mutating func limitCall(_ timer: RefreshTimer, at end: Duration) {
         let limit = CallLimit(at: end, now: uptime, grace: policy.wakeGrace)
         callLimits[timer] = limit
@@ -136,18 +130,13 @@ struct Context: Hashable, Sendable {
         return false
     }
 
-    /// A call has ended.
     mutating func stopLimits(of id: AttemptID) {
         for timer in [RefreshTimer.callLimit(id), .abandonment(id)] where callLimits.removeValue(forKey: timer) != nil {
             emit(.stopTimer(timer))
         }
     }
 
-    // MARK: The lease
-
-    mutating func requestLease(for id: AttemptID) {
-        if lease.request() { emit(.lease(id)) }
-    }
+    mutating func requestLease(for id: AttemptID) { if lease.request() { emit(.lease(id)) } }
 
     // MARK: New tokens
 
@@ -161,9 +150,7 @@ struct Context: Hashable, Sendable {
         let start = sent ?? now
         var dated = tokens
         dated.serverDate = tokens.serverDate.map { clock.serverClock.record($0, sentAt: start, at: now) }
-        let lifetime = TokenLifetime(
-            of: dated, sentAt: clock.serverClock.date(at: start), isServerTime: clock.serverClock.isKnown,
-            limit: policy.maximumLifetime)
+        let lifetime = TokenLifetime(of: dated, sentAt: start, clock)
         if let expiry = lifetime.unreadExpiry { emit(.report(.expiryIgnored(session: session, expiry: expiry))) }
         let missing = tokens.missingScope(of: scope)
         if !missing.isEmpty { emit(.report(.scopeNarrowed(session: session, missing: missing))) }

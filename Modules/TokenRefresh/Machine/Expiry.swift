@@ -16,7 +16,7 @@ struct Expiry: Hashable, Sendable {
     /// A token without a known lifetime: valid until it is refused.
     static let unknown = Expiry(aheadFrom: nil, leewayFrom: nil, end: nil)
 
-    enum Urgency: Hashable, Sendable { case none, ahead, due, expired }
+    enum Urgency: Comparable, Sendable { case none, ahead, due, expired }
 
     func urgency(at uptime: Duration) -> Urgency {
         if let end, uptime >= end { return .expired }
@@ -27,43 +27,45 @@ struct Expiry: Hashable, Sendable {
 }
 
 extension Expiry {
-    /// The expiry of an access token that is received now.
-    init(received bundle: TokenBundle, lifetime: Duration?, at uptime: Duration, policy: TokenRefreshPolicy) {
-        self.init(of: bundle, end: lifetime.map { uptime + $0 }, lifetime: lifetime ?? .zero, policy)
-    }
-
-    /// The expiry of an access token from the store, as far as the clocks can be trusted (G19): `skew` is how far the
-    /// server's clock is ahead of the device's now. `sighting`: when the store held the tokens before it, which refutes
-    /// a date of another device's clock.
+    /// The expiry of an access token of which so much is `left`; `nil`: its whole lifetime. A token without a lifetime
+    /// is valid until it is refused, and one that no request can carry never is.
     init(
-        stored bundle: TokenBundle, at now: Instant, skew: TimeInterval, after sighting: StoreSighting? = nil,
+        of bundle: TokenBundle, lifetime: Duration?, left: Duration? = nil, at uptime: Duration,
         policy: TokenRefreshPolicy
     ) {
-        guard let expiresAt = bundle.expiresAt, expiresAt.isPlausible else {
-            self.init(of: bundle, end: nil, lifetime: .zero, policy)
-            return
-        }
-        let limit = policy.maximumLifetime / .seconds(1)
-        let serverNow = now.date + skew
-        let left = expiresAt.timeIntervalSince(serverNow.isPlausible ? serverNow : now.date)
-        let shown = Duration.seconds(min(max(left, -limit), limit))
-        let rest = sighting?.timeLeft(of: bundle, shown: shown, at: now.uptime) ?? shown
-        let lifetime = min(bundle.lifetime ?? max(rest, .zero), policy.maximumLifetime)
-        // A token has at most its lifetime left, even if the clock was set back.
-        self.init(of: bundle, end: now.uptime + min(rest, max(lifetime, .zero)), lifetime: lifetime, policy)
-    }
-
-    /// A token without an end is valid until it is refused, and one that no request can carry never is.
-    private init(of bundle: TokenBundle, end: Duration?, lifetime: Duration, _ policy: TokenRefreshPolicy) {
-        guard let end, bundle.accessToken.fitsHeaderField else {
+        guard let lifetime, bundle.accessToken.fitsHeaderField else {
             let past = Expiry(aheadFrom: .zero, leewayFrom: .zero, end: .zero)
             self = bundle.accessToken.fitsHeaderField ? .unknown : past
             return
         }
+        let end = uptime + (left ?? lifetime)
         let leeway = min(policy.leeway, lifetime / 10)
         let ahead = max(min(policy.ahead, lifetime / 4), leeway)
         let delay = bundle.refreshDelay(within: ahead - leeway)
         self.init(aheadFrom: end - ahead + delay, leewayFrom: end - leeway, end: end)
+    }
+}
+
+extension MachineClock {
+    /// When an access token from the store expires, on the server's clock as far as that is known (G19). `sighting`:
+    /// when the store held the tokens before it, which refutes a date of another device's clock. A date of the server's
+    /// own clock needs no such check.
+    func expiry(ofStored bundle: TokenBundle, after sighting: StoreSighting? = nil) -> Expiry {
+        guard let expiresAt = bundle.expiresAt, expiresAt.isPlausible else {
+            return Expiry(of: bundle, lifetime: nil, at: uptime, policy: policy)
+        }
+        let skew = bundle.isDatedByDevice ? 0 : serverClock.skew(at: now) ?? bundle.clockSkew
+        let serverNow = now.date + skew
+        let limit = policy.maximumLifetime / .seconds(1)
+        let shown = expiresAt.timeIntervalSince(serverNow.isPlausible ? serverNow : now.date)
+        var left = Duration.seconds(min(max(shown, -limit), limit))
+        if let sighting, !(serverClock.isKnown && bundle.isDatedByServer) {
+            left = sighting.timeLeft(of: bundle, shown: left, at: uptime) ?? left
+        }
+        let lifetime = min(bundle.lifetime ?? max(left, .zero), policy.maximumLifetime)
+        // A token has at most its lifetime left, even if the clock was set back.
+        left = min(left, max(lifetime, .zero))
+        return Expiry(of: bundle, lifetime: lifetime, left: left, at: uptime, policy: policy)
     }
 }
 

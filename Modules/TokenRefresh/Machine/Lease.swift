@@ -40,9 +40,7 @@ struct Lease: Hashable, Sendable {
         return true
     }
 
-    mutating func requestEnded() {
-        if state == .requested { state = .none }
-    }
+    mutating func requestEnded() { if state == .requested { state = .none } }
 
     /// Returns whether this is the lease from now on. A second one is released at once.
     mutating func take(_ id: AttemptID, _ identity: String?) -> Bool {

@@ -13,9 +13,7 @@ struct MachineClock: Sendable {
     private(set) var quietUntil: Duration?
     var serverClock = ServerClock()
 
-    init(settings: MachineSettings) {
-        self.settings = settings
-    }
+    init(settings: MachineSettings) { self.settings = settings }
 
     var uptime: Duration { now.uptime }
     var policy: TokenRefreshPolicy { settings.policy }
@@ -43,6 +41,14 @@ struct MachineClock: Sendable {
     /// Whether what is not urgent waits (G33).
     var isQuiet: Bool { quietUntil.map { uptime < $0 } ?? false }
 
+    /// A response says the server's time. Returns whether that was not known before.
+    mutating func note(serverDate date: Date) -> Bool {
+        guard date.isPlausible else { return false }
+        let isFirst = !serverClock.isKnown
+        serverClock.record(date, at: now)
+        return isFirst
+    }
+
     /// Whether this process has seen that the wall clock was not set since a date, which was shown by then.
     func isSteady(since date: Date) -> Bool {
         steadySince.map { date >= $0.date && date <= now.date } ?? false
@@ -63,14 +69,6 @@ struct MachineClock: Sendable {
     /// An earlier instant, on the clocks as they are set now; `nil` is now.
     func earlier(_ uptime: Duration?) -> Instant {
         uptime.map { Instant(uptime: $0, date: now.date - (now.uptime - $0) / .seconds(1)) } ?? now
-    }
-
-    /// When tokens from the store expire, on the server's clock as far as that is known. `sighting`: when the store
-    /// held the tokens before them. A date of the server's own clock needs no such check.
-    func expiry(ofStored bundle: TokenBundle, after sighting: StoreSighting? = nil) -> Expiry {
-        let isCertain = serverClock.isKnown && bundle.isDatedByServer
-        let skew = bundle.isDatedByDevice ? 0 : serverClock.skew(at: now) ?? bundle.clockSkew
-        return Expiry(stored: bundle, at: now, skew: skew, after: isCertain ? nil : sighting, policy: policy)
     }
 }
 

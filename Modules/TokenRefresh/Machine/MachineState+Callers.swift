@@ -1,7 +1,6 @@
 import AuthInterface
-import Foundation
 
-/// Requests of callers, server dates, and the first read of the store (G14).
+/// Requests of callers, and the first read of the store (G14).
 extension MachineState {
     mutating func requested(_ waiter: Waiter) {
         if waiter.request == .settle { return context.callers.add(waiter, to: .settle) }
@@ -25,26 +24,10 @@ extension MachineState {
     /// A shared store is checked, and one in which a session may begin without a sign-in. A failure changes nothing.
     mutating func restore(_ waiter: Waiter) {
         guard context.settings.isShared || !context.settings.needsRefreshToken, !context.store.isBehind else {
-            context.emit(.respond(waiter.id, .state(published)))
-            return
+            return context.emit(.respond(waiter.id, .state(published)))
         }
         context.callers.add(waiter, to: .nextCheck)
     }
-
-    /// A sign-out stays when its caller leaves.
-    mutating func cancel(_ id: WaiterID) {
-        guard context.callers.remove(id) else { return }
-        context.emit(.respond(id, .cancelled))
-    }
-
-    mutating func serverDateNoted(_ date: Date) {
-        guard date.isPlausible else { return }
-        let isFirst = !context.clock.serverClock.isKnown
-        context.clock.serverClock.record(date, at: context.now)
-        if isFirst { modifySession { $0.window.serverClockKnown($1.clock) } }
-    }
-
-    // MARK: The first read
 
     mutating func load() {
         guard case .restoring(var restoring) = session else { return }
@@ -71,31 +54,25 @@ extension MachineState {
 
     /// The first read has ended (G14). A sign-in or a sign-out does not wait for it.
     mutating func loaded(_ result: StoreResult, _ ending: SignOutReason?) {
-        guard case .restoring(var restoring) = session else { return }
-        (restoring.isReading, restoring.isTimed) = (false, false)
-        session = .restoring(restoring)
+        guard case .restoring(let restoring) = session else { return }
         context.emit(.stopTimer(.loadDeadline))
         switch result {
         case .success(let content):
             storeFailure = nil
-            restored(content.current(at: context.now.date), ending)
+            switch (content.current(at: context.now.date), ending) {
+            // It is completed before anything is restored (G30).
+            case (.active(let bundle), let ending?): endFound(bundle, ending)
+            case (.active(let bundle), nil): begin(stored: bundle)
+            case (.tombstone(let tombstone), _): endRestoring(tombstone.reason)
+            case (.empty, _): endRestoring(ending ?? .never)
+            }
             startOwedCheck()
         case .failure(let error):
-            restoring.failures += 1
-            session = .restoring(restoring)
-            let pause = context.storePause(afterFailures: restoring.failures)
+            let failures = restoring.failures + 1
+            session = .restoring(Restoring(failures: failures))
+            let pause = context.storePause(afterFailures: failures)
             context.emit(.startTimer(.reload, at: context.uptime + pause))
             failRestoring(error, retryAfter: pause)
-        }
-    }
-
-    private mutating func restored(_ content: StoredSession, _ ending: SignOutReason?) {
-        switch (content, ending) {
-        // It is completed before anything is restored (G30).
-        case (.active(let bundle), let ending?): endFound(bundle, ending)
-        case (.active(let bundle), nil): begin(stored: bundle)
-        case (.tombstone(let tombstone), _): endRestoring(tombstone.reason)
-        case (.empty, _): endRestoring(ending ?? .never)
         }
     }
 

@@ -37,8 +37,8 @@ extension MachineState {
     mutating func stepUp(_ tokens: TokenRefreshResult, _ id: SessionID, _ waiter: Waiter) {
         guard tokens.bringsRefreshToken else { return context.refuse(waiter, .invalidTokens) }
         // No server has seen the tokens of a session that has not been published.
-        guard isPublished, let active, active.value.goesOn(with: tokens),
-            !context.store.mayEnd(active.value.bundle.session)
+        guard isPublished, let bundle = active?.value.bundle, let subject = bundle.subject, subject == tokens.subject,
+            tokens.accessToken.fitsHeaderField, !context.store.mayEnd(bundle.session)
         else { return signIn(tokens, id, waiter) }
         modifySession { $0.stepUp(tokens, &$1) }
         context.letWait(waiter, isSignIn: true)
@@ -100,18 +100,16 @@ extension MachineState {
 
     /// Another process has signed in: this process follows, and its own session has ended.
     mutating func replaceSession(by found: TokenBundle) {
+        guard let ended = active?.value else { return }
         failWaiters()
         followStore()
-        let ended = active?.value
-        use(stored: found, after: ended?.window.sighting)
-        if let ended {
-            // The other process has released the key it found. That of what is not stored is known here only.
-            if !ended.persistence.isStored || !ended.persistence.formerBindings.isEmpty {
-                releaseKey(ended.newestBundle.binding, unlessOf: found)
-            }
-            // No other process has seen them (G9).
-            if ended.isUnsaved { revokeOnceWritten(ended.newestBundle) }
+        use(stored: found, after: ended.window.sighting)
+        // The other process has released the key it found. That of what is not stored is known here only.
+        if !ended.persistence.isStored || !ended.persistence.formerBindings.isEmpty {
+            releaseKey(ended.newestBundle.binding, unlessOf: found)
         }
+        // No other process has seen them (G9).
+        if ended.isUnsaved { revokeOnceWritten(ended.newestBundle) }
         revokeWritten(upTo: .max)
         announce(.signedIn(found.session))
     }
@@ -122,8 +120,7 @@ extension MachineState {
         for waiter in context.callers.take(.load, .check, .nextCheck, .attempt, .pause) {
             switch waiter.request {
             case .restore, .refresh: context.callers.add(waiter, to: .publication)
-            case .token, .replacement, .settle:
-                context.refuse(waiter, .sessionEnded)
+            case .token, .replacement, .settle: context.refuse(waiter, .sessionEnded)
             }
         }
     }

@@ -59,7 +59,7 @@ extension MachineState {
         storeFailure = error
         context.emit(.report(.storeFailed(error)))
         activate(version)
-        modifySession { $0.writeTookTooLong(version, error, &$1) }
+        modifySession { if let awaited = $0.awaitedWrite(version) { $0.notWritten(awaited.write, error, &$1) } }
         revokeWritten(upTo: version)
         respondToStoreWaiters(error, upTo: version)
     }
@@ -89,12 +89,13 @@ extension MachineState {
 
     // MARK: What other processes do
 
-    /// The store was read. `ending`: why what it holds is to end, although it has not taken that (G30).
-    mutating func read(_ purpose: ReadPurpose, _ result: StoreResult, ownerMayCall: Bool, _ ending: SignOutReason?) {
-        var result = result
+    /// The store was read. What it holds may have to end, although it has not taken that (G30).
+    mutating func read(_ purpose: ReadPurpose, _ reading: StoreReading, ownerMayCall: Bool) {
+        var result = reading.result
         var isToEnd = false
-        if purpose == .load { return loaded(result, ending) }
-        if let ending, case .success(.active(let bundle)) = result, purpose != .order {
+        context.order.learn(try? result.get(), journal: reading.noted)
+        if purpose == .load { return loaded(result, reading.ending) }
+        if let ending = reading.ending, case .success(.active(let bundle)) = result, purpose != .order {
             if active?.value.bundle.session == bundle.session {
                 // The tokens of an expired session are not valid any more.
                 modifySession {
@@ -194,13 +195,7 @@ extension MachineState {
         }
     }
 
-    /// The waiters of a check that hangs continue without it. Its result is used when it comes.
-    mutating func checkTookTooLong() {
-        context.check.isTimed = false
-        for waiter in context.callers.take(.check, .nextCheck) { serveAfterCheck(waiter) }
-    }
-
-    private mutating func serveAfterCheck(_ waiter: Waiter) {
+    mutating func serveAfterCheck(_ waiter: Waiter) {
         if case .replacement = waiter.request {
             guard active != nil else { return context.refuse(waiter, .sessionEnded) }
             modifySession { $0.serveAfterCheck(waiter, &$1) }
@@ -229,10 +224,5 @@ extension MachineState {
             guard context.lease.lose(id) else { return }
             modifySession { $0.endWithoutLease("the lease of the shared store was lost", &$1) }
         }
-    }
-
-    mutating func suspensionNear() {
-        context.lease.suspend()
-        modifySession { $0.suspensionNear(&$1) }
     }
 }

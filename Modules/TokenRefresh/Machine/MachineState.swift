@@ -16,7 +16,6 @@ struct MachineState: Hashable, Sendable {
         var failures = 0
     }
 
-    /// A token that can be used without an event, and until when.
     struct ReadyToken: Hashable, Sendable {
         let token: SessionToken
         let until: Duration?
@@ -29,14 +28,8 @@ struct MachineState: Hashable, Sendable {
     var storeFailure: TokenStoreError?
     var lastEnding: SignOutReason?
     var revocations = Revocations()
-    /// The last published state.
     var published: SessionState = .unknown
 
-    init(settings: MachineSettings, random: RandomSource) {
-        context = Context(settings: settings, random: random)
-    }
-
-    /// The session of a user who is signed in.
     var active: Placed<ActiveSession>? { if case .signedIn(let active) = session { active } else { nil } }
 
     var status: SessionStatus {
@@ -50,14 +43,14 @@ struct MachineState: Hashable, Sendable {
         return status
     }
 
-    // MARK: Events
-
     mutating func handle(_ event: RefreshEvent, at now: Instant) -> [RefreshAction] {
         context.clock.advance(to: now)
         apply(event)
         checkForWaiters()
         releaseLeases()
-        respondToSettleWaiters()
+        if !context.callers.isEmpty(.settle), isIdle {
+            for waiter in context.callers.take(.settle) { context.emit(.respond(waiter.id, .done)) }
+        }
         return context.takeActions()
     }
 
@@ -68,16 +61,17 @@ struct MachineState: Hashable, Sendable {
         }
         switch event {
         case .requested(let request, let id): requested(waiter(id, request))
-        case .waiterCancelled(let id): cancel(id)
+        case .waiterCancelled(let id): if context.callers.remove(id) { context.emit(.respond(id, .cancelled)) }
         case .signIn(let tokens, let session, let id): signIn(tokens.plausible, session, waiter(id))
         case .stepUp(let tokens, let session, let id): stepUp(tokens.plausible, session, waiter(id))
         case .signOut(let reason, let id): signOut(reason, waiter(id))
-        case .serverDateNoted(let date): serverDateNoted(date)
+        case .serverDateNoted(let date):
+            if context.clock.note(serverDate: date) { modifySession { $0.window.serverClockKnown($1.clock) } }
         case .storeChanged: storeChanged()
-        case .suspensionNear: suspensionNear()
-        case .read(let purpose, let result, let ownerMayCall, let ending, let noted):
-            context.order.learn(try? result.get(), journal: noted)
-            read(purpose, result, ownerMayCall: ownerMayCall, ending)
+        case .suspensionNear:
+            context.lease.suspend()
+            modifySession { $0.suspensionNear(&$1) }
+        case .read(let purpose, let reading, let ownerMayCall): read(purpose, reading, ownerMayCall: ownerMayCall)
         case .lease(let event): leaseChanged(event)
         case .wrote(let version, let outcome): wrote(version, outcome)
         case .noted(let version): context.store.noted = version
@@ -92,7 +86,9 @@ struct MachineState: Hashable, Sendable {
         switch timer {
         case .deadline(let id): modifySession { $0.deadlinePassed(id, &$1) }
         case .waiterDeadline: modifySession { $0.waiterDeadlinePassed(&$1) }
-        case .callLimit(let id): callLimitPassed(id)
+        case .callLimit(let id) where active?.value.calls.call?.id == id: modifySession { $0.cancelCall(&$1) }
+        // The call of a session that has ended.
+        case .callLimit(let id): context.cancelCall(id)
         case .abandonment(let id):
             modifySession { $0.abandonmentDue(id, &$1) }
             if let call = context.lease.endedCalls.removeValue(forKey: id) {
@@ -103,14 +99,11 @@ struct MachineState: Hashable, Sendable {
         case .storeRetry: context.beginWriting()
         case .reload: storeChanged()
         case .loadDeadline: loadTookTooLong()
-        case .checkDeadline: checkTookTooLong()
+        case .checkDeadline:
+            // The waiters of a check that hangs continue without it. Its result is used when it comes.
+            context.check.isTimed = false
+            for waiter in context.callers.take(.check, .nextCheck) { serveAfterCheck(waiter) }
         }
-    }
-
-    /// The call of a session that has ended is cancelled at its limit, too.
-    private mutating func callLimitPassed(_ id: AttemptID) {
-        guard active?.value.calls.call?.id == id else { return context.cancelCall(id) }
-        modifySession { $0.cancelCall(&$1) }
     }
 
     /// Lets a rule change the session, and applies the outcome.
@@ -127,18 +120,11 @@ struct MachineState: Hashable, Sendable {
         }
     }
 
-    // MARK: After each event
-
     /// Rule 2. The intent of a call is marked first: it may have been made since the suspension was announced.
     private mutating func releaseLeases() {
         guard !context.lease.isFree else { return }
         if context.lease.isSuspending, !context.store.isBehind { modifySession { $0.suspensionNear(&$1) } }
         for id in context.lease.release(neededBy: active, context.store) { context.emit(.release(id)) }
-    }
-
-    private mutating func respondToSettleWaiters() {
-        guard !context.callers.isEmpty(.settle), isIdle else { return }
-        for waiter in context.callers.take(.settle) { context.emit(.respond(waiter.id, .done)) }
     }
 
     var isIdle: Bool {

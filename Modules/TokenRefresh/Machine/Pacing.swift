@@ -25,8 +25,6 @@ struct Pacing: Hashable, Sendable {
     /// The newest stored failure that was taken into account.
     private var seenFailure: RefreshIntent.Failure?
 
-    // MARK: What counts now
-
     /// The time until the next attempt may start.
     func pauseLeft(at uptime: Duration) -> Duration? {
         failure.flatMap { $0.until > uptime ? $0.until - uptime : nil }
@@ -56,8 +54,6 @@ struct Pacing: Hashable, Sendable {
         default: false
         }
     }
-
-    // MARK: What happens
 
     /// An attempt has failed. Returns the pause after it, which is at least `least`.
     mutating func failed(
@@ -101,10 +97,7 @@ struct Pacing: Hashable, Sendable {
         let error = TokenRefreshError(
             shared.isAmbiguous ? .ambiguous : shared.stepUp == nil ? .unavailable : .userActionRequired,
             reason: "the last refresh, by another process or an earlier run, has failed",
-            status: shared.status,
-            serverCode: shared.serverCode,
-            stepUp: shared.stepUp
-        )
+            status: shared.status, serverCode: shared.serverCode, stepUp: shared.stepUp)
         note(Failure(error: error, at: uptime, until: uptime + left, inARow: failure?.inARow ?? 1))
     }
 
@@ -136,8 +129,6 @@ struct Pacing: Hashable, Sendable {
         if failure?.error.code == .userActionRequired { failure = nil }
     }
 
-    // MARK: For other processes
-
     /// What is stored of the last failure, with the intent of its call.
     func sharedFailure(_ error: TokenRefreshError, at now: Instant) -> RefreshIntent.Failure? {
         guard let failure else { return nil }
@@ -147,9 +138,4 @@ struct Pacing: Hashable, Sendable {
         userAction?.fill(&shared)
         return shared
     }
-}
-
-extension TokenRefreshPolicy {
-    /// The shortest pause after an ambiguous refusal.
-    var ambiguousPause: Duration { max(ambiguityCooldown, AmbiguousRefusals.shortestCooldown) }
 }

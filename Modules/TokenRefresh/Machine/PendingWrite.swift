@@ -22,12 +22,8 @@ struct PendingWrite: Hashable, Sendable {
         let content: StoreContent
     }
 
-    /// Whether the newest content is not stored yet.
     var isBehind: Bool { lacks(version) }
-
-    /// The content that is not stored yet.
     var missing: StoreContent? { isBehind ? content : nil }
-
     var isEnding: Bool { if case .tombstone? = missing { true } else { false } }
 
     /// Whether the store may still take the end of a session.
@@ -46,7 +42,6 @@ struct PendingWrite: Hashable, Sendable {
     /// Whether a version, and every later one, is not stored yet.
     func lacks(_ version: Int) -> Bool { settled < version }
 
-    /// Sets the content for the store. Returns its version.
     mutating func want(_ content: StoreContent) -> Int {
         version += 1
         self.content = content
@@ -95,7 +90,6 @@ struct PendingWrite: Hashable, Sendable {
         return write.content
     }
 
-    /// Drops the content that is not stored yet.
     mutating func settle() {
         settled = version
         failures = 0

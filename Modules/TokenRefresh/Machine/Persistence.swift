@@ -76,8 +76,6 @@ struct Persistence: Hashable, Sendable {
         }
     }
 
-    // MARK: What happens
-
     /// The store holds a bundle of the session. `isCurrent`: with the tokens in use.
     mutating func found(isCurrent: Bool) {
         if isCurrent { content = .current } else if !isStored { content = .older }
@@ -118,8 +116,6 @@ struct Persistence: Hashable, Sendable {
     private mutating func note(isUncertain: Bool) {
         if case .nothing(let ends, _) = content { content = .nothing(ends: ends, isUncertain: isUncertain) }
     }
-
-    // MARK: Keys
 
     /// The tokens in use may be bound to another key than those before them.
     mutating func leaveKey(_ former: TokenBinding?, for bundle: TokenBundle) {

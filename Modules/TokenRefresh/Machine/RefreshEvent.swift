@@ -4,7 +4,15 @@ import Foundation
 /// What the store holds, as a read has found it.
 typealias StoreResult = Result<StoredSession, TokenStoreError>
 
-/// The response to a call.
+/// What a read shows: the store, and the journal beside it (G30).
+struct StoreReading: Sendable {
+    var result: StoreResult
+    /// Why the tokens in the store are to end, or why it holds nothing.
+    var ending: SignOutReason?
+    /// The highest ordinal that the journal names.
+    var noted: SessionOrdinal?
+}
+
 typealias CallResult = Result<TokenRefreshResult, TokenRefreshError>
 
 /// An input of the machine. Large values are in boxes: an event travels through some tasks and closures.
@@ -23,11 +31,7 @@ enum RefreshEvent: Sendable {
     case suspensionNear
 
     /// The store was read. `ownerMayCall`: whether the owner of a stored intent may still be calling (rule 4).
-    /// `ending`: why what it holds is to end, or why it holds nothing; `noted`: the highest ordinal that is noted
-    /// beside it (G30).
-    indirect case read(
-        ReadPurpose, StoreResult, ownerMayCall: Bool, ending: SignOutReason? = nil,
-        noted: SessionOrdinal? = nil)
+    indirect case read(ReadPurpose, StoreReading, ownerMayCall: Bool)
     indirect case lease(LeaseEvent)
     indirect case wrote(version: Int, WriteOutcome)
     /// The end of a session is noted in another place, before the store has it: it lasts (G30).
@@ -38,14 +42,6 @@ enum RefreshEvent: Sendable {
     case timerFired(RefreshTimer)
 }
 
-extension RefreshEvent {
-    /// The store was read, with the journal beside it.
-    static func read(_ purpose: ReadPurpose, _ reading: StoreReading, ownerMayCall: Bool) -> RefreshEvent {
-        .read(purpose, reading.result, ownerMayCall: ownerMayCall, ending: reading.ending, noted: reading.noted)
-    }
-}
-
-/// What becomes of the lease of a shared store.
 enum LeaseEvent: Sendable {
     /// `identity`: the name of the lease, for the intents that are recorded under it.
     case taken(AttemptID, identity: String?)
@@ -56,7 +52,6 @@ enum LeaseEvent: Sendable {
     case lost(AttemptID)
 }
 
-/// A request of a caller.
 enum CallerRequest: Hashable, Sendable {
     /// A token for a request that starts.
     case token
@@ -70,7 +65,6 @@ enum CallerRequest: Hashable, Sendable {
     case settle
 }
 
-/// Why the store is read.
 enum ReadPurpose: Hashable, Sendable {
     /// The first read.
     case load
@@ -82,7 +76,6 @@ enum ReadPurpose: Hashable, Sendable {
     case order
 }
 
-/// How a write to the store ended.
 enum WriteOutcome: Hashable, Sendable {
     /// The content is stored. `replaced` is the bundle before it.
     case written(replaced: TokenBundle?)

@@ -19,7 +19,7 @@ struct RefreshStateMachine: Hashable, Sendable {
     private var state: MachineState
 
     init(settings: MachineSettings, random: RandomSource) {
-        state = MachineState(settings: settings, random: random)
+        state = MachineState(context: Context(settings: settings, random: random))
     }
 
     /// Takes an event. Returns what the shell must do, in this order.
@@ -30,7 +30,6 @@ struct RefreshStateMachine: Hashable, Sendable {
     /// The token that can be used without an event, and until when (G18). It changes with events only.
     var ready: MachineState.ReadyToken? { state.active?.value.readyToken(state.context.clock) }
 
-    /// The last published state.
     var published: SessionState { state.published }
 
     /// The tokens in use.
@@ -38,9 +37,7 @@ struct RefreshStateMachine: Hashable, Sendable {
         state.active.map { ($0.value.bundle, $0.value.window.expiry) }
     }
 
-    /// The content that is not stored yet.
     var unsavedContent: StoreContent? { state.context.store.missing }
-
     var status: SessionStatus { state.status }
 
     /// Until when no refresh starts, because the last one has failed. `nil`: there is no such pause.

@@ -1,4 +1,4 @@
-/// The check of a shared store, without the lease, for what another process has done.
+/// The check of a shared store, without the lease, or of a follower's source, for what another process has done.
 ///
 /// One is under way at most. What changes the store meanwhile makes what it finds stale, and it is repeated. A check
 /// that cannot be made now, as the first read or a write of this process has not ended, is owed.

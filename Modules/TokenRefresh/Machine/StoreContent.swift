@@ -119,9 +119,7 @@ extension StoreContent {
         }
     }
 
-    var bundle: TokenBundle? {
-        if case .bundle(let bundle, _) = self { bundle } else { nil }
-    }
+    var bundle: TokenBundle? { if case .bundle(let bundle, _) = self { bundle } else { nil } }
 
     /// The replacement of the content of a shared store; `nil` leaves it. A failure: it cannot be read.
     func replacement(for found: StoreResult) -> StoredSession? {
@@ -189,16 +187,10 @@ extension StoredSession {
     }
 
     /// The place of the content in the order of sign-ins.
-    var ordinal: SessionOrdinal? { stored?.ordinal }
+    var ordinal: SessionOrdinal? { bundle?.ordinal ?? tombstone?.ordinal }
 
     /// The session whose tokens, or whose end, are stored.
-    fileprivate var session: SessionID? { stored?.session }
+    fileprivate var session: SessionID? { bundle?.session ?? tombstone?.session }
 
-    private var stored: (session: SessionID, ordinal: SessionOrdinal)? {
-        switch self {
-        case .active(let bundle): (bundle.session, bundle.ordinal)
-        case .tombstone(let tombstone): (tombstone.session, tombstone.ordinal)
-        case .empty: nil
-        }
-    }
+    private var tombstone: SessionTombstone? { if case .tombstone(let tombstone) = self { tombstone } else { nil } }
 }

@@ -71,7 +71,7 @@ extension DeviceProcess.Job {
     fileprivate func feed(into hasher: inout Hasher) {
         hasher.feed(kind, journal, ended, found, outcome)
         switch event {
-        case .read(_, let result, let ownerMayCall, let ending, _)?: hasher.feed(result, ownerMayCall, ending)
+        case .read(_, let reading, let ownerMayCall)?: hasher.feed(reading.result, ownerMayCall, reading.ending)
         case .wrote(_, let outcome)?: hasher.combine(outcome)
         default: break
         }

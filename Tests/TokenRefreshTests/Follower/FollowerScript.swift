@@ -83,15 +83,13 @@ struct FollowerScript {
     mutating func restore(_ id: Int) -> [String] { send(.requested(.restore, WaiterID(number: id))) }
 
     mutating func refused(_ id: Int, _ token: SessionToken) -> [String] {
-        send(.requested(.replacement(token), WaiterID(number: id)))
+        send(.requested(.replacement(TokenRefusal(of: token)), WaiterID(number: id)))
     }
 
     mutating func give(_ bundle: TokenBundle) -> [String] { send(.given(.active(bundle))) }
-
     mutating func give(_ content: StoredSession) -> [String] { send(.given(content)) }
 
     mutating func read(_ content: StoredSession) -> [String] { send(.read(.success(content))) }
-
     mutating func readFails() -> [String] { send(.read(.failure(.locked))) }
 
     mutating func pass(_ duration: Duration) -> [String] {

@@ -170,9 +170,7 @@ import Testing
         [0, 0.3, 7.5, 3e8])
     func `G19: the wall clock counts as set where it is two seconds off the monotonic one`(by: Double, after: Double) {
         let start = Instant(uptime: .seconds(5), date: Date(timeIntervalSince1970: 1_800_000_000.25))
-        let owner = ProcessIdentity(host: "host", process: "p1")
-        var clock = MachineClock(settings: .init(policy: .init(), isShared: false, owner: owner, tolerance: .none))
-        clock.advance(to: start)
+        var clock = MachineClock(at: start)
         let steady = clock
         clock.advance(to: Instant(uptime: start.uptime + .seconds(after), date: start.date + after + by))
         #expect((clock == steady) == (by.magnitude < 2))

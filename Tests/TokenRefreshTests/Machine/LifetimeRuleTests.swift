@@ -8,20 +8,24 @@ import Testing
 /// G3, G19: the lifetime of a token, and the limits of plausible values.
 @Suite struct LifetimeRuleTests {
     private let date = MachineScript.start
-    private let year = Duration.seconds(366 * 86_400)
 
     private func token(_ claims: String) -> String { .jwt(claims: claims.utf8) }
 
+    private func clock(_ limit: Duration?) -> MachineClock {
+        let policy = TokenRefreshPolicy.with { $0.maximumLifetime = limit ?? $0.maximumLifetime }
+        return MachineClock(at: Instant(uptime: .zero, date: date), policy)
+    }
+
     private func lifetime(_ result: TokenRefreshResult, limit: Duration? = nil) -> Duration? {
-        TokenLifetime(of: result, sentAt: date, isServerTime: false, limit: limit ?? year).duration
+        let clock = clock(limit)
+        return TokenLifetime(of: result, sentAt: clock.now, clock).duration
     }
 
     private func expiry(_ seconds: TimeInterval, receivedAgo: TimeInterval? = nil, limit: Duration? = nil) -> Expiry {
         let bundle = TokenBundle(
             accessToken: "access", refreshToken: "refresh", expiresAt: date + seconds,
             receivedAt: receivedAgo.map { date - $0 })
-        let policy = TokenRefreshPolicy.with { $0.maximumLifetime = limit ?? year }
-        return Expiry(stored: bundle, at: Instant(uptime: .zero, date: date), skew: 0, policy: policy)
+        return clock(limit).expiry(ofStored: bundle)
     }
 
     @Test func `A lifetime comes before an expiry, that before the claims, and the server's date before the issue`() {

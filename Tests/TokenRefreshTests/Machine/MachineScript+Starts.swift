@@ -130,6 +130,14 @@ extension TokenRefreshPolicy {
     }
 }
 
+extension MachineClock {
+    init(at now: Instant, _ policy: TokenRefreshPolicy = .init()) {
+        let owner = ProcessIdentity(host: "host", process: "p1")
+        self.init(settings: MachineSettings(policy: policy, isShared: false, owner: owner, tolerance: .none))
+        advance(to: now)
+    }
+}
+
 extension TokenBundle {
     /// A bundle as the store holds it. `clockSkew`: not zero where its expiry was counted on the server's clock.
     static func stored(

@@ -198,7 +198,7 @@ struct MachineScript {
 
     /// The store is read for the attempt under way. `ending`: why its tokens are to end, as the journal says.
     mutating func reread(_ result: StoreResult, ownerMayCall: Bool = false, ending: SignOutReason? = nil) -> [String] {
-        send(.read(.attempt(attempt), result, ownerMayCall: ownerMayCall, ending: ending))
+        send(.read(.attempt(attempt), StoreReading(result: result, ending: ending), ownerMayCall: ownerMayCall))
     }
 
     mutating func reread(_ bundle: TokenBundle, ownerMayCall: Bool = false) -> [String] {
@@ -209,11 +209,11 @@ struct MachineScript {
     mutating func loaded(
         _ result: StoreResult, ending: SignOutReason? = nil, noted: SessionOrdinal? = nil
     ) -> [String] {
-        send(.read(.load, result, ownerMayCall: false, ending: ending, noted: noted))
+        send(.read(.load, StoreReading(result: result, ending: ending, noted: noted), ownerMayCall: false))
     }
 
     mutating func checked(_ content: StoredSession, ending: SignOutReason? = nil) -> [String] {
-        send(.read(.check, .success(content), ownerMayCall: false, ending: ending))
+        send(.read(.check, StoreReading(result: .success(content), ending: ending), ownerMayCall: false))
     }
 
     /// The store, or the journal beside it, reports a change, and is read.
@@ -224,11 +224,12 @@ struct MachineScript {
 
     /// The store is read before a sign-in, or a sign-out, takes its ordinal.
     mutating func readOrder(_ result: StoreResult, noted: SessionOrdinal? = nil) {
-        #expect(send(.read(.order, result, ownerMayCall: false, noted: noted)) == [])
+        #expect(send(.read(.order, StoreReading(result: result, noted: noted), ownerMayCall: false)) == [])
     }
 
     mutating func checkFails(_ code: TokenStoreError.Code = .unavailable) -> [String] {
-        send(.read(.check, .failure(TokenStoreError(code, reason: "scripted")), ownerMayCall: false))
+        let reading = StoreReading(result: .failure(TokenStoreError(code, reason: "scripted")))
+        return send(.read(.check, reading, ownerMayCall: false))
     }
 
     /// A write has ended: the last one, if no other version is named.
@@ -251,9 +252,7 @@ struct MachineScript {
     // MARK: What is seen of it
 
     var state: String { machine.published.text }
-
     var key: String? { lastRequest?.idempotencyKey }
-
     var lastIntent: RefreshIntent? { lastContent?.bundle?.refreshIntent }
 
     func given(_ waiter: Int) -> SessionToken? {
@@ -262,7 +261,6 @@ struct MachineScript {
 
     /// Whether the last write replaces what it finds.
     func replaces(_ found: StoredSession) -> Bool { lastContent?.replacement(for: .success(found)) != nil }
-
     func replaces(_ found: TokenBundle) -> Bool { replaces(.active(found)) }
 
     // MARK: Time

@@ -32,19 +32,6 @@ import Testing
         #expect(script.pass(.seconds(1_000)) == [])
     }
 
-    @Test func `A sign-in and a sign-out that cannot be stored hold, and are tried again: a repeated one at once`() {
-        var script = MachineScript()
-        #expect(script.signIn(1, as: "bob", isStored: false) == ["save bob g0", "signed in bob", "1: done"])
-        #expect(script.pass(.seconds(1)) == ["save bob g0"])
-        var signedOut = MachineScript.signedIn()
-        _ = signedOut.signOut(1)
-        #expect(signedOut.storeFails() == ["1: storeUnavailable"])
-        var repeated = signedOut
-        #expect(signedOut.ask(2) == ["2: notSignedIn"])
-        #expect(signedOut.pass(.seconds(1), isStored: true) == ["delete"])
-        #expect(repeated.signOut(2, isStored: true) == ["delete", "2: done"])
-    }
-
     @Test func `G13: under the lease the store is read again, and a newer bundle is adopted without a call`() {
         let past = MachineScript.start - 1
         let unrefreshable = TokenBundle.stored("ada", 1, refreshToken: "", expiresAt: past)

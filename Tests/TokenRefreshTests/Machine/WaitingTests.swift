@@ -115,9 +115,8 @@ import Testing
         #expect(script.pass(.seconds(32)) == ["1: storeUnavailable", "release"])
         #expect(script.refresh(2) == ["lease"])
         #expect(script.leased() == [])
-        let late = RefreshEvent.read(
-            .attempt(AttemptID(number: 1)), .success(.active(.stored("ada", 0))), ownerMayCall: false)
-        #expect(script.send(late) == ["reread"])
+        let late = StoreReading(result: .success(.active(.stored("ada", 0))))
+        #expect(script.send(.read(.attempt(AttemptID(number: 1)), late, ownerMayCall: false)) == ["reread"])
         #expect(script.reread(.stored("ada", 0)) == ["call g0"])
     }
 

@@ -53,9 +53,7 @@ import Testing
     }
 
     @Test func `Rule 4: of a lease that was lost and a newer one, the newer one says who may call`() {
-        let settings = MachineSettings(
-            policy: .init(), isShared: true, owner: .init(host: "host", process: "p1"), tolerance: .none)
-        var core = CoordinatorCore(machine: RefreshStateMachine(settings: settings, random: .system))
+        var core = CoordinatorCore(machine: MachineScript(isShared: true).machine)
         for number in 1...5 {
             let lease = KeptLease("\(number)")
             core.leases[AttemptID(number: number)] = HeldLease(

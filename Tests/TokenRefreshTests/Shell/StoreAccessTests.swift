@@ -9,11 +9,9 @@ import Testing
 
 /// G9, G13, G14: the outcome of a read, and of a write to a shared store.
 @Suite(.timeLimit(.minutes(10))) struct StoreAccessTests {
-    private struct Odd: Error {}
-
     private func access(_ store: any TokenStore) -> StoreAccess { StoreAccess(store: store) }
 
-    @Test(arguments: [Odd(), CancellationError(), TokenStoreError(.corrupt, reason: "cut off")] as [any Error])
+    @Test(arguments: [CancellationError(), TokenStoreError(.corrupt, reason: "cut off")] as [any Error])
     func `G14: an error of any type, also a corrupt file, does not count as an empty store`(error: any Error) async {
         let store = FaultyTokenStore(RecordingTokenStore(holding: .fixture()))
         store.fail(.load, with: error)

@@ -99,7 +99,8 @@ struct MachineSnapshot {
     /// What the event shows of the store.
     var shown: StoredSession? {
         switch event {
-        case .read(_, .success(let found), _, _, _), .wrote(_, .superseded(let found)): found
+        case .read(_, let reading, _): try? reading.result.get()
+        case .wrote(_, .superseded(let found)): found
         default: nil
         }
     }

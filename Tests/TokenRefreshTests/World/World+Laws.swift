@@ -109,7 +109,7 @@ extension World {
                 noteRevocable(process, found)
                 server[found].isLoggedOut = true
             }
-            guard case .read(.load, .failure, _, _, _) = before.event else { return }
+            guard case .read(.load, let reading, _) = before.event, case .failure = reading.result else { return }
             return fail(.store, "p\(process + 1) took a failure for an empty store")
         }
         if !processes[process].notes.endings.insert(session).inserted {
@@ -132,7 +132,7 @@ extension World {
             return
         }
         // What the journal says.
-        if case .read(_, .success(.active), _, reason, _) = before.event { return }
+        if case .read(_, let read, _) = before.event, read.ending == reason, before.shown?.bundle != nil { return }
         guard reason.isExpired else {
             return fail(.ending, "p\(process + 1) ends \(session.rawValue) as \(reason)")
         }
