@@ -1,5 +1,4 @@
 import AuthInterface
-import ConcurrencyPrimitives
 
 /// The state behind the coordinator's lock: the machine, and the handles of the work that it has started.
 struct CoordinatorCore {

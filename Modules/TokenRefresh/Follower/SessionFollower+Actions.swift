@@ -1,6 +1,5 @@
 import AuthInterface
 import ConcurrencyPrimitives
-import Foundation
 
 /// The state behind a follower's lock: the machine, and the handles of the tasks that it has started.
 struct FollowerCore {

@@ -1,5 +1,3 @@
-import AuthInterface
-
 /// G10: if the server refuses a token that it has just issued, another refresh does not help.
 ///
 /// Only the callers of the refusing endpoint are affected: during its cool-down they get `unauthorized` and cause no
