@@ -46,7 +46,7 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
     func start() {
         do {
             let request = try httpRequest()
-            let eventLoop = client.client.eventLoopGroup.any()
+            let eventLoop = client.nextEventLoop()
             eventLoop.execute { self.execute(request, on: eventLoop) }
         } catch {
             exchange.cancel(error)
@@ -111,6 +111,7 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
             defer { state = State(isEnded: true) }
             return state
         }
+        if let channel = note.channel { client.freed(channel.eventLoop) }
         before.upload?.task.cancel()
         before.upload?.queue.end()
         client.log?.remove(note)

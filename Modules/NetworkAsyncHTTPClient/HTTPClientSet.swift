@@ -97,6 +97,8 @@ final class PooledHTTPClient: Sendable {
     let log: ResponseLog?
     /// The host and port of its proxy, where it is known.
     let proxy: String?
+    private let freeEventLoops = Locked<[any EventLoop]>([])
+    private static let mostFreeEventLoops = 64
 
     init(_ client: HTTPClient, log: ResponseLog?, proxy: String? = nil) {
         self.client = client
@@ -110,6 +112,18 @@ final class PooledHTTPClient: Sendable {
     }
 
     func shutdown() async throws { if log != nil { try await client.shutdown() } }
+
+    /// An event loop for a request: that of the connection which was freed last, as the pool takes that one too. It
+    /// chooses the connection later, and where the two differ, each part of a response wakes a second thread: one
+    /// request at a time, of 1 KB, makes 15 % fewer requests a second (`make bench ONLY=pipeline`).
+    func nextEventLoop() -> any EventLoop {
+        freeEventLoops.withLock { $0.popLast() } ?? client.eventLoopGroup.any()
+    }
+
+    /// A connection is free.
+    func freed(_ eventLoop: any EventLoop) {
+        freeEventLoops.withLock { if $0.count < Self.mostFreeEventLoops { $0.append(eventLoop) } }
+    }
 
     /// Whether its pool can hold a connection that has closed. A connection that could not be made is not one.
     var mayHaveClosedConnection: Bool { log?.hadConnection ?? true }

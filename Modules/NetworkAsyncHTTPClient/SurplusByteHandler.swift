@@ -55,13 +55,26 @@ extension ByteBuffer {
     /// §5.5). A head that has not arrived in one piece stays as it is.
     fileprivate var withHeadInUTF8: ByteBuffer {
         let bytes = readableBytesView
-        guard withUnsafeReadableBytes({ $0.contains { $0 >= 0x80 } }), bytes.starts(with: "HTTP/".utf8),
+        guard !isHeadASCII, bytes.starts(with: "HTTP/".utf8),
             let head = bytes.firstRange(of: Array("\r\n\r\n".utf8)).map({ bytes[..<$0.upperBound] })
         else { return self }
         let lines = head.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         var buffer = ByteBuffer(string: lines.map { String(utf8OrLatin1: $0) }.joined(separator: "\n"))
         buffer.writeBytes(bytes[head.endIndex...])
         return buffer
+    }
+
+    /// Whether all bytes up to the end of the head are ASCII. A body may be long, and is not looked at.
+    private var isHeadASCII: Bool {
+        withUnsafeReadableBytes { bytes in
+            var lineEnds = 0
+            for byte in bytes {
+                guard byte < 0x80 else { return false }
+                lineEnds = byte == UInt8(ascii: "\r") || byte == UInt8(ascii: "\n") ? lineEnds + 1 : 0
+                if lineEnds == 4 { return true }
+            }
+            return true
+        }
     }
 }
 #endif
