@@ -1,5 +1,5 @@
 import AuthInterface
-package import Foundation
+import Foundation
 import NetworkCore
 import OAuth2Flows
 

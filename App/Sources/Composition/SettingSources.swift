@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 import NetworkCore
 
 /// The sources of settings. A flag wins over the environment, the environment over the configuration file.
