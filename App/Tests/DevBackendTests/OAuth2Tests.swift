@@ -1,5 +1,4 @@
 import DevBackend
-import Foundation
 import Testing
 
 @Suite(.hangLimit) struct OAuth2Tests {

@@ -2,7 +2,6 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import MultipartForms
-import NIOCore
 
 struct FormFields: Sendable, Equatable {
     /// The texts by name; the first one of a name counts.

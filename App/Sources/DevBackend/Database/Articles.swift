@@ -18,8 +18,8 @@ struct Articles: Sendable {
     /// A page, newest first: of articles before one, so that an article that is created or deleted between two pages
     /// causes neither a repetition nor a gap. The cursor of the next page is the identifier of the last one.
     func page(before id: Int64?, limit: Int) async throws -> Payload.Page<Payload.Article> {
-        // Identifiers grow with every article and are never used again, so their order is that of creation. One row more
-        // than asked for shows whether there is another page.
+        // Identifiers grow with every article and are never used again, so their order is that of creation. One row
+        // more than asked for shows whether there is another page.
         let rows = try await database.writer.read { database in
             try Payload.Article.fetchAll(
                 database, sql: "\(Payload.Article.selection) WHERE article.id < ? ORDER BY article.id DESC LIMIT ?",

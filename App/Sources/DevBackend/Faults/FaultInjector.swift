@@ -1,4 +1,3 @@
-import Foundation
 import NIOConcurrencyHelpers
 
 /// Decides what goes wrong with a request, by the current plan and its gates.

@@ -2,7 +2,6 @@ import ArgumentParser
 import Composition
 import DevBackend
 import Foundation
-import Imaging
 
 /// A server, a photo, and many requests with an expired token.
 struct DemoCommand: AsyncParsableCommand {

@@ -1,7 +1,6 @@
 import ArgumentParser
 import AuthInterface
 import Composition
-import DataAPI
 import Foundation
 import NetworkCore
 

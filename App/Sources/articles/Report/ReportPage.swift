@@ -1,5 +1,4 @@
 import ArticlesWeb
-import ConcurrencyPrimitives
 import Crypto
 import Foundation
 import NetworkCore

@@ -1,7 +1,5 @@
-import AuthInterface
 import ConcurrencyPrimitives
 import DevBackend
-import Foundation
 import ProgramTesting
 
 /// S14: three processes share a store and send requests at a constant rate, at full length.

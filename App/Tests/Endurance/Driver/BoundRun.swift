@@ -1,8 +1,6 @@
-import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 import ProgramTesting
-import TokenRefresh
 
 /// S27: three processes over one session that is bound to a key, at servers that demand DPoP with nonces that change.
 /// One of them is killed at intervals, and twice the key cannot be read for a while.

@@ -4,7 +4,6 @@ import ConcurrencyPrimitives
 import DataAPI
 import DevBackend
 import Foundation
-import NIOConcurrencyHelpers
 import NetworkCore
 import OAuth2Flows
 import ProgramTesting
