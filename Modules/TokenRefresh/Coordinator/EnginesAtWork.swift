@@ -9,8 +9,9 @@ import ConcurrencyPrimitives
 enum EnginesAtWork {
     private static let engines = Locked<[StorePlace: [TokenRefreshCoordinator]]>([:])
 
-    /// Whether there are so many stores that no engine is kept for a pause alone.
-    static var isFull: Bool { engines.withLock { $0.count > 10_000 } }
+    /// From this number of stores on, no engine is kept for a pause alone.
+    private static let maximumPaused = 10_000
+    static var isFull: Bool { engines.withLock { $0.count > maximumPaused } }
 
     static func insert(_ engine: TokenRefreshCoordinator) {
         engines.withLock { $0[engine.place, default: []].append(engine) }
