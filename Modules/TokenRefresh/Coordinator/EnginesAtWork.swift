@@ -13,9 +13,7 @@ enum EnginesAtWork {
     private static let maximumPaused = 10_000
     static var isFull: Bool { engines.withLock { $0.count > maximumPaused } }
 
-    static func insert(_ engine: TokenRefreshCoordinator) {
-        engines.withLock { $0[engine.place, default: []].append(engine) }
-    }
+    static func insert(_ one: TokenRefreshCoordinator) { engines.withLock { $0[one.place, default: []].append(one) } }
 
     static func remove(_ engine: TokenRefreshCoordinator) {
         engines.withLock { engines in
