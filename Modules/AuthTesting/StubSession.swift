@@ -55,6 +55,7 @@ public final class StubSession: AuthSession, TokenProvider {
 
     /// A call of a session, by the name of its method.
     public enum Operation: Sendable, Hashable {
+        /// The method of this name.
         case restore, signIn, stepUp, refresh, signOut, token, replacement
     }
 
@@ -65,8 +66,7 @@ public final class StubSession: AuthSession, TokenProvider {
 
     private let contents: Locked<Contents>
 
-    /// Creates a session. One whose state is `unknown` turns out to be signed out when it is read. Without a refresh
-    /// token, a refresh fails with `noRefreshToken`.
+    /// Creates a session. An `unknown` one turns out signed out. Without a refresh token, `noRefreshToken` is thrown.
     public init(
         _ state: SessionState = .signedIn(SessionID(rawValue: "stub")), tokens: TokenRefreshResult = .fixture()
     ) { contents = Locked(Contents(state: state, tokens: tokens)) }
