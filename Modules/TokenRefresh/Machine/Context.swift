@@ -14,11 +14,13 @@ struct Context: Hashable, Sendable {
     var isReadingForAttempt = false
     /// The limits of calls whose timers are set.
     private var callLimits: [RefreshTimer: CallLimit] = [:]
-    private var random: RandomSource
-    private var effects = Effects()
     private var attempts = 0
+    /// The source of jitter and keys: a seed makes a run repeatable.
+    @Uncompared private var random: any RandomNumberGenerator & Sendable
+    @Uncompared private var actions: [RefreshAction] = []
+    @Uncompared private(set) var outcome: SessionOutcome? = nil
 
-    init(settings: MachineSettings, random: RandomSource) {
+    init(settings: MachineSettings, random: any RandomNumberGenerator & Sendable) {
         clock = MachineClock(settings: settings)
         self.random = random
     }
@@ -30,7 +32,7 @@ struct Context: Hashable, Sendable {
 
     func canRefresh(_ bundle: TokenBundle) -> Bool { clock.settings.canRefresh(bundle) }
 
-    mutating func emit(_ action: RefreshAction) { effects.actions.append(action) }
+    mutating func emit(_ action: RefreshAction) { actions.append(action) }
 
     mutating func refuse(
         _ waiter: Waiter, _ code: AuthenticationError.Code, retryAfter: Duration? = nil, cause: (any Error)? = nil
@@ -40,18 +42,16 @@ struct Context: Hashable, Sendable {
 
     /// Returns the actions of one event. The next one gets a new buffer: a burst leaves no large one behind.
     mutating func takeActions() -> [RefreshAction] {
-        defer { effects.actions = [] }
-        return effects.actions
+        defer { actions = [] }
+        return actions
     }
 
-    var outcome: SessionOutcome? { effects.outcome }
-
     /// The session ends. Its rules do nothing after it.
-    mutating func conclude(_ outcome: SessionOutcome) { effects.outcome = outcome }
+    mutating func conclude(_ outcome: SessionOutcome) { self.outcome = outcome }
 
     mutating func takeOutcome() -> SessionOutcome? {
-        defer { effects.outcome = nil }
-        return effects.outcome
+        defer { outcome = nil }
+        return outcome
     }
 
     mutating func nextAttempt() -> AttemptID {
@@ -61,12 +61,12 @@ struct Context: Hashable, Sendable {
 
     /// A pause before the next attempt (G6).
     mutating func pause(afterFailures failures: Int) -> Duration {
-        policy.backoff.delay(afterFailures: failures, using: &random)
+        policy.backoff.delay(afterFailures: failures, using: &_random.wrappedValue)
     }
 
     /// A pause before the store is used again.
     mutating func storePause(afterFailures failures: Int) -> Duration {
-        policy.storeBackoff.delay(afterFailures: failures, using: &random)
+        policy.storeBackoff.delay(afterFailures: failures, using: &_random.wrappedValue)
     }
 
     mutating func newKey() -> String { String(format: "%016llx%016llx", random.next(), random.next()) }
@@ -161,12 +161,12 @@ struct Context: Hashable, Sendable {
     }
 }
 
-/// What the rules of one event have brought about beside the state. Between two events there is nothing in it.
-private struct Effects: Hashable, Sendable {
-    var actions: [RefreshAction] = []
-    var outcome: SessionOutcome?
+/// A value in which equal states may differ: the exploration of all states walks them once.
+@propertyWrapper
+struct Uncompared<Value: Sendable>: Hashable, Sendable {
+    var wrappedValue: Value
 
-    static func == (first: Effects, second: Effects) -> Bool { true }
+    static func == (first: Self, second: Self) -> Bool { true }
 
     func hash(into hasher: inout Hasher) {}
 }

@@ -2,9 +2,10 @@ import AuthInterface
 import Foundation
 
 /// The instant of an event on the two clocks, what is known of both, and the constants of the machine.
-struct MachineClock: Sendable {
-    let settings: MachineSettings
-    private(set) var now = Instant(uptime: .zero, date: Date(timeIntervalSince1970: 0))
+struct MachineClock: Hashable, Sendable {
+    @Uncompared private(set) var settings: MachineSettings
+    /// Each event sets it.
+    @Uncompared private(set) var now = Instant(uptime: .zero, date: Date(timeIntervalSince1970: 0))
     /// Since this instant the wall clock has not been set: it has advanced with the monotonic clock.
     private var steadySince: Instant?
     /// Whether the wall clock was set since the machine began.
@@ -72,23 +73,8 @@ struct MachineClock: Sendable {
     }
 }
 
-/// Two clocks are equal when rules find the same in both: `now` is set by each event.
-extension MachineClock: Hashable {
-    static func == (first: MachineClock, second: MachineClock) -> Bool {
-        first.settings == second.settings && first.steadySince == second.steadySince
-            && first.wasClockSet == second.wasClockSet && first.serverClock == second.serverClock
-            && first.quietUntil == second.quietUntil
-    }
-
-    /// Feeds what equality compares, but for the settings: machines with different settings are rarely compared.
-    func hash(into hasher: inout Hasher) {
-        hasher.combine(steadySince)
-        hasher.combine(serverClock)
-    }
-}
-
 /// The constants of a machine.
-struct MachineSettings: Equatable, Sendable {
+struct MachineSettings: Sendable {
     let policy: TokenRefreshPolicy
     let isShared: Bool
     /// This process, as an intent names it.
