@@ -60,7 +60,7 @@ struct PostgreSQLLeaseTests {
     }
 
     @Test func `a lease is lost when its claim has lapsed, until it is renewed`() async throws {
-        let limits = PostgreSQLLimits.patient.with { $0.heartbeat = .seconds(60) }
+        let limits = PostgreSQLLimits.patient.with { ($0.claim, $0.heartbeat) = (.seconds(20), .seconds(60)) }
         let clock = ManualTimeSource()
         let lease = try await server.store(limits: limits, clock: clock).lease(waitingAtMost: .zero)
         clock.advance(by: limits.claim - .milliseconds(1))

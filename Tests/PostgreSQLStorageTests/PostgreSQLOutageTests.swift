@@ -26,14 +26,12 @@ struct PostgreSQLOutageTests {
 
     @Test func `a release that a crashed server missed is made up for once it is back`() async throws {
         let server = try await PostgreSQLServer()
-        // It lapses after the test only.
-        let limits = PostgreSQLLimits.patient.with { $0.claim = .seconds(3_600) }
-        let store = server.store("account", limits: limits)
+        let store = server.store("account")
         let lease = try await store.lease(waitingAtMost: .zero)
         try await server.crash()
         await lease.release()
         try await server.start()
-        let next = try await server.store("account", limits: limits).lease(waitingAtMost: .seconds(7_200))
+        let next = try await server.store("account").lease(waitingAtMost: .seconds(7_200))
         #expect(!next.mayStillCall(.fleet(under: lease)))
         await next.release()
         await server.finish()

@@ -56,7 +56,7 @@ struct PostgreSQLVanishedClaimTests {
 
     @Test(arguments: changes)
     func `G8, G13: in a call no other engine spends the token`(change: Change, process: ProcessIdentity) async throws {
-        let limits = PostgreSQLLimits.patient.with { ($0.claim, $0.heartbeat) = (.seconds(3_600), .seconds(1_800)) }
+        let limits = PostgreSQLLimits.patient.with { $0.heartbeat = .seconds(1_800) }
         let mine = try await server.store(limits: limits).holding(.fixture())
         await (try await mine.lease(waitingAtMost: .zero)).release()
         try await server.copyRow(of: mine.account)

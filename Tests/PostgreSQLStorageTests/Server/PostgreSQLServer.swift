@@ -107,6 +107,7 @@ extension PostgreSQLLimits {
         // Autovacuum locks the table at times. A pause after a row that is locked would last forever on a manual clock.
         limits.rowLock = .seconds(3_600)
         limits.cipher = .seconds(3_600)
+        limits.claim = .seconds(3_600)
     }
 
     func with(_ change: (inout Self) -> Void) -> Self {

@@ -35,7 +35,7 @@ struct KilledPeer: Codable, Sendable {
                     trigger.arm()
                     throw TokenRefreshError.rejected
                 }),
-            journal: ArmedJournal(base: place.journal(of: "a"), trigger: trigger))
+            journal: ArmedJournal(base: place.journal(of: "a"), trigger: trigger), policy: .patient)
         guard (try? await session.restore()) != nil else { return }
         if act != .rejection { trigger.arm() }
         switch act {
@@ -85,8 +85,18 @@ struct KilledPlace: Codable, Sendable {
         return TokenRefreshCoordinator(
             store: kind == .plain ? PlainStore(base: store) : store,
             handler: ScriptedRefreshHandler(otherwise: .failure(TokenRefreshError.rejected)),
-            journal: journal(of: host), clock: ClockAhead(seconds: clockAhead))
+            journal: journal(of: host), policy: .patient, clock: ClockAhead(seconds: clockAhead))
     }
+}
+
+extension TokenRefreshPolicy {
+    /// No wait ends because the machine of a test is slow.
+    fileprivate static let patient: Self = {
+        var policy = TokenRefreshPolicy()
+        policy.deadline = .seconds(3_600)
+        policy.storeDeadline = .seconds(3_600)
+        return policy
+    }()
 }
 
 extension TokenRefreshResult {
