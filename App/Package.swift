@@ -137,8 +137,8 @@ let tests: [Target] = [
     .testTarget(
         name: "CompositionTests",
         dependencies: uses([
-            "Composition", "AuthInterface", "TokenRefresh", "NetworkCore", "NetworkCaching", "NetworkTesting",
-            "DataAPI", "OAuth2Flows",
+            "Composition", "ProgramTesting", "AuthInterface", "TokenRefresh", "NetworkCore", "NetworkCaching",
+            "NetworkTesting", "DataAPI", "OAuth2Flows",
         ])
     ),
     .testTarget(

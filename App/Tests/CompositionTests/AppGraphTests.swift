@@ -5,20 +5,22 @@ import Foundation
 import NetworkCore
 import NetworkTesting
 import OAuth2Flows
+import ProgramTesting
 import Testing
 import TokenRefresh
 
 /// The object graph over a transport with scripted responses.
 @Suite(.timeLimit(.minutes(20))) struct AppGraphTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(path: "graph-\(UUID().uuidString)")
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
 
     private func configuration(
         _ url: String = "https://api.example.com/api/v1", refresh: RefreshChoice = .rest
     ) throws -> AppConfiguration {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         var configuration = AppConfiguration(
-            baseURL: try #require(URL(string: url)), store: .file(folder: folder.appending(path: "tokens")))
-        configuration.journalFolder = folder.appending(path: "journal")
+            baseURL: try #require(URL(string: url)), store: .file(folder: folder.tokens))
+        configuration.journalFolder = folder.url.appending(path: "journal")
         configuration.refresh = refresh
         return configuration
     }

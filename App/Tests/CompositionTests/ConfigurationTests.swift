@@ -2,13 +2,18 @@ import AuthInterface
 import Composition
 import Foundation
 import OAuth2Flows
+import ProgramTesting
 import Testing
 
 /// The sources of the configuration, and the errors in one line.
 @Suite struct ConfigurationTests {
+    private let temporary: TemporaryFolder
+
+    init() throws { temporary = try TemporaryFolder() }
+
     /// The environment of a folder with a configuration file.
     private func environment(_ file: String? = nil, _ variables: [String: String] = [:]) throws -> [String: String] {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "composition-\(UUID().uuidString)")
+        let folder = temporary.url.appending(path: UUID().uuidString)
         let articles = folder.appending(path: "articles")
         try FileManager.default.createDirectory(at: articles, withIntermediateDirectories: true)
         if let file { try Data(file.utf8).write(to: articles.appending(path: "config.json")) }

@@ -5,26 +5,28 @@ import Foundation
 import NetworkCaching
 import NetworkCore
 import NetworkTesting
+import ProgramTesting
 import Testing
 
 /// What is stored of a session for a start without a network, and until when.
 @Suite(.timeLimit(.minutes(10))) struct StoredResponsesTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(path: "graph-\(UUID().uuidString)")
+    private let folder: TemporaryFolder
     private let configuration: AppConfiguration
     private let tokens = TokenRefreshResult(accessToken: "fixture-access", refreshToken: "fixture-refresh")
 
     init() throws {
+        folder = try TemporaryFolder()
         var configuration = AppConfiguration(
             baseURL: try #require(URL(string: "https://api.example.com/api/v1")),
-            store: .file(folder: folder.appending(path: "tokens")))
-        configuration.cacheFolder = folder.appending(path: "caches")
-        configuration.journalFolder = folder.appending(path: "journal")
+            store: .file(folder: folder.tokens))
+        configuration.cacheFolder = folder.url.appending(path: "caches")
+        configuration.journalFolder = folder.url.appending(path: "journal")
         self.configuration = configuration
     }
 
     /// The responses of all servers and profiles on disk.
     private var responses: [String] {
-        let found = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
+        let found = FileManager.default.enumerator(atPath: folder.url.path)?.compactMap { $0 as? String } ?? []
         return found.filter { $0.hasSuffix(".response") }
     }
 
@@ -52,7 +54,6 @@ import Testing
     }
 
     @Test func `the list is shown at the next start without a request, to its session only`() async throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
         let id = try await read()
         let transport = StubTransport.server()
         let graph = AppGraph(configuration, over: transport, cache: configuration.makeCache())
@@ -68,7 +69,6 @@ import Testing
 
     @Test(arguments: [true, false])
     func `the end of a session deletes what is stored of it`(isReplaced: Bool) async throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
         let id = try await read()
         let graph = AppGraph(configuration, over: StubTransport.server(), cache: configuration.makeCache())
         #expect(try await session(of: graph) == id)
@@ -78,7 +78,6 @@ import Testing
     }
 
     @Test func `a sign-out deletes what an earlier process has stored`() async throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
         _ = try await read()
         let graph = AppGraph(configuration, over: StubTransport.server())
         _ = try await session(of: graph)
@@ -90,7 +89,6 @@ import Testing
     }
 
     @Test func `a second process keeps responses in memory, and each profile has a folder of its own`() async throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
         let first = configuration.makeCache()
         let graph = AppGraph(configuration, over: StubTransport.server(), cache: configuration.makeCache())
         try await graph.session.signIn(tokens)
