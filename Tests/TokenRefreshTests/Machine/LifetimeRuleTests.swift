@@ -43,6 +43,16 @@ import Testing
         #expect(lifetime(long, limit: .seconds(100)) == nil && lifetime(long, limit: .seconds(101)) == .seconds(101))
     }
 
+    @Test func `A refresh token stays until a response brings another one`() {
+        let (old, clock) = (TokenBundle.stored("ada", 3), clock(nil))
+        for (answered, kept) in [(nil, "refresh-ada-3"), ("", "refresh-ada-3"), ("new", "new")] as [(String?, String)] {
+            let tokens = TokenRefreshResult(accessToken: "access", refreshToken: answered)
+            let new = TokenBundle(
+                tokens, session: old.session, old.ordinal, after: old, lifetime: nil, clock.serverClock, clock.now)
+            #expect(new.refreshToken == kept)
+        }
+    }
+
     @Test func `DI6, G26: each claim is read alone, what cannot be read is named, and what is no JWT has none`() {
         let half = JSONWebTokenClaims(token(#"{"iat":{"a":1},"exp":1800000900}"#))
         #expect(half?.issuedAt == nil && half?.expiresAt != nil && half?.unreadExpiry == nil)

@@ -50,6 +50,8 @@ import Testing
         #expect(await access(store).read() == .failure(.unusableBundle))
         #expect(await access(store).write(.bundle(.stored("ada", 0), over: .older)) == .written(replaced: nil))
         #expect(base.bundle == .stored("ada", 0))
+        let half = TokenBundle(accessToken: "", refreshToken: "refresh", ordinal: .last)
+        #expect(await access(RecordingTokenStore(holding: half)).read() == .success(.active(half)))
     }
 
     @Test(arguments: [Int.min, -1, Int.max - 1, Int.max])
