@@ -128,7 +128,7 @@ test-%: ## Run one module's tests, with its trait: make test-TokenRefresh ONLY=P
 	@[ -d Tests/$*Tests ] || { echo "there is no Tests/$*Tests; the modules are:" Modules/*/ >&2; exit 1; }
 	@.ci/setup $(PACKAGES_$*)
 	LATCHKEY_MODULE=$* swift test $(BUILD_FLAGS) --scratch-path .build-module $(if $(TRAITS_$*),--traits $(TRAITS_$*)) \
-		$(if $(ONLY),--filter '$(ONLY)')
+		$(if $(ONLY),--filter '$(ONLY)') $(if $(SKIP),--skip '$(SKIP)')
 
 .PHONY: tsan
 tsan: setup-test ## Run the modules' tests under the thread sanitizer

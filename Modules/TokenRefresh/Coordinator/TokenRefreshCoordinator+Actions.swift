@@ -145,10 +145,10 @@ extension TokenRefreshCoordinator {
 
     // MARK: Work under way
 
-    /// Whether the store holds the newest tokens, none are about to come, and it holds none that are to be removed.
+    /// Whether the store holds the newest content, and no tokens are about to come.
     var hasStored: Bool {
         let status = status
-        return status.isStored && !status.isRefreshing && !status.isSignOutPending
+        return status.isStored && !status.isRefreshing
     }
 
     /// Waits until no refresh and no write is under way, and then for more. Returns whether all has ended in time.

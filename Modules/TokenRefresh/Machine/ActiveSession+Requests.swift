@@ -116,7 +116,7 @@ extension ActiveSession {
                 return fail(waiter, failure.error, retryAfter: pauseLeft, &context)
             }
             if context.callers.isEmpty(.pause) {
-                context.emit(.startTimer(.cooldown(bundle.session), at: failure.until))
+                context.emit(.startTimer(.cooldown, at: failure.until))
             }
             context.callers.add(waiter, to: .pause)
         }

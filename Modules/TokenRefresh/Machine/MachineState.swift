@@ -94,7 +94,7 @@ struct MachineState: Hashable, Sendable {
             if let call = context.lease.endedCalls.removeValue(forKey: id) {
                 context.emit(.report(.callAbandoned(session: call.session, generation: call.generation)))
             }
-        case .cooldown(let id): modifySession { if $0.bundle.session == id, !$0.isActivating { $0.serveQueue(&$1) } }
+        case .cooldown: modifySession { $0.serveQueue(&$1) }
         case .writeDeadline(let version): writeTookTooLong(version)
         case .storeRetry: context.beginWriting()
         case .reload: storeChanged()
@@ -120,7 +120,7 @@ struct MachineState: Hashable, Sendable {
         }
     }
 
-    /// Rule 2. The intent of a call is marked first: it may have been made since the suspension was announced.
+    /// Rule 2. What has begun since a suspension was announced, as a write has kept the lease, ends before it goes.
     private mutating func releaseLeases() {
         guard !context.lease.isFree else { return }
         if context.lease.isSuspending, !context.store.isBehind { modifySession { $0.suspensionNear(&$1) } }

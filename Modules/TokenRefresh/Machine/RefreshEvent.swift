@@ -97,7 +97,7 @@ enum RefreshTimer: Hashable, Sendable {
     case callLimit(AttemptID)
     /// A call that did not end when it was cancelled is abandoned.
     case abandonment(AttemptID)
-    case cooldown(SessionID)
+    case cooldown
     case writeDeadline(version: Int)
     case storeRetry
     case reload

@@ -42,8 +42,10 @@ extension MachineScript {
     }
 
     /// A machine in which ada's token has been refreshed once, just now.
-    static func refreshedOnce(lifetime: Duration? = .seconds(3_600), isShared: Bool = false) -> MachineScript {
-        var script = signedIn(isShared: isShared)
+    static func refreshedOnce(
+        lifetime: Duration? = .seconds(3_600), isShared: Bool = false, policy: TokenRefreshPolicy = .init()
+    ) -> MachineScript {
+        var script = signedIn(isShared: isShared, policy: policy)
         _ = script.refused(901, generation: 0, reading: .stored("ada", 0))
         _ = script.finish(lifetime: lifetime)
         return script

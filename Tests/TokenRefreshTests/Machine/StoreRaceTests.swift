@@ -21,6 +21,12 @@ import Testing
         _ = signedOut.signOut(3)
         #expect(signedOut.pass(.seconds(10), isStored: true) == ["3: storeUnavailable", "delete"])
         #expect(signedOut.wrote() == [])
+
+        var again = MachineScript.signedIn()
+        _ = again.signOut(1)
+        _ = again.pass(.seconds(4))
+        _ = again.signOut(2)
+        #expect(again.pass(.seconds(6)) == ["1: storeUnavailable", "2: storeUnavailable"], "one write, one limit")
     }
 
     @Test func `G9: once a slow sign-in is stored, the tokens that wait behind it replace no other session`() {
@@ -30,11 +36,20 @@ import Testing
         let first = script.lastWrite
         #expect(script.refused(2, generation: 0, of: "bob", after: .seconds(10)) == ["lease"])
         #expect(script.leased(reading: .success(.empty)) == [], "the intent waits for the write")
+        var failed = script
+        #expect(failed.wrote(.failed(.locked), version: first) == ["intent bob g0"], "it has a write of its own")
         #expect(script.wrote(version: first) == ["intent bob g0"])
         #expect(!script.replaces(.stored("cleo", 0)))
         #expect(script.wrote() == ["call g0"], "the tokens may have been stored, so the intent is, too")
         #expect(script.respond() == ["save bob g1"])
         #expect(!script.replaces(.stored("cleo", 0)))
+    }
+
+    @Test func `G13: newer tokens of another process are used while a late call has not ended`() {
+        var script = MachineScript.calling(for: .refresh)
+        #expect(script.pass(.seconds(30)) == ["1: refreshUnavailable"])
+        _ = script.changed(to: .active(.stored("ada", 1)))
+        #expect(script.ask(2) == ["2: ada g1"])
     }
 
     @Test(arguments: [false, true])

@@ -53,7 +53,11 @@ import Testing
     @Test func `Rule 2, G28: a response that is lost once a suspension was announced is not asked for again at once`() {
         var script = MachineScript.calling(for: .refresh, tolerance: .sameKey)
         #expect(script.send(.suspensionNear) == ["mark ada g0"])
-        var early = script
+        #expect(!script.replaces(.stored("ada", 0)), "the mark replaces the intent of the call alone")
+        var (early, soon) = (script, script)
+        #expect(soon.respond(.unavailable) == ["1: refreshUnavailable"])
+        #expect(soon.refresh(2, after: .seconds(1)) == ["reread"])
+        #expect(soon.wrote() == ["2: refreshUnavailable", "release"], "an attempt since then ends with the lease")
         #expect(early.respond(.unavailable, isStored: true) == ["1: refreshUnavailable", "release"])
         #expect(script.wrote() == ["release"])
         #expect(script.respond(.unavailable) == ["1: refreshUnavailable"])

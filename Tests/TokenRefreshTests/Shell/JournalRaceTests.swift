@@ -1,5 +1,6 @@
 import AuthInterface
 import AuthTesting
+import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
 import TestSupport
@@ -60,6 +61,15 @@ import Testing
         try await until { place.journal.entry.seen?.session == token.session }
     }
 
+    @Test func `G26: a call of the journal begins once the one before it has ended`() async {
+        let journal = OverlapJournal()
+        let calls = JournalCalls(journal, within: .seconds(5), place.clock) { _ in }
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<50 { group.addTask { _ = await calls.read() } }
+        }
+        #expect(journal.most.withLock { $0 } == 1)
+    }
+
     @Test(arguments: Bench.StoreKind.allCases)
     func `G30: without the journal nothing is restored; a later read reports it`(kind: Bench.StoreKind) async throws {
         let session = try await place.signedIn(kind).engine.state
@@ -103,6 +113,28 @@ import Testing
         }
         #expect(await process.engine.settle() && place.journal.updates == updates)
     }
+}
+
+/// A journal that counts how many of its reads are under way at once.
+private final class OverlapJournal: SessionJournal {
+    let storeName = "the store"
+    private let underWay = Locked(0)
+    let most = Locked(0)
+
+    func read() async throws -> SessionJournalEntry {
+        let now = underWay.withLock { count in
+            count += 1
+            return count
+        }
+        most.withLock { $0 = max($0, now) }
+        for _ in 0..<10 { await Task.yield() }
+        underWay.withLock { $0 -= 1 }
+        return SessionJournalEntry()
+    }
+
+    func update(
+        _ change: @escaping @Sendable (Result<SessionJournalEntry, TokenStoreError>) -> SessionJournalEntry?
+    ) async throws -> SessionJournalEntry { try await read() }
 }
 
 /// G9, G30: a process is killed at each point of each act. What the next one shows, and what is stored then.
