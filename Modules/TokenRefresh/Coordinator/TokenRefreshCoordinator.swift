@@ -68,8 +68,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
         let settings = MachineSettings(
             policy: policy, isShared: access.shared != nil, owner: .newEngine(), tolerance: handler.replayTolerance,
             needsRefreshToken: handler.needsRefreshToken, hasJournal: journal != nil)
-        core = Locked(
-            CoordinatorCore(machine: RefreshStateMachine(settings: settings, random: SystemRandomNumberGenerator())))
+        core = Locked(CoordinatorCore(machine: RefreshStateMachine(settings: settings)))
     }
 
     deinit {

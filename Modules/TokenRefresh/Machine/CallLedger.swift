@@ -23,8 +23,7 @@ struct CallLedger: Hashable, Sendable {
 
     /// The key of the next call: that of an earlier one, until a response to it has been applied.
     mutating func keyForCall(_ context: inout Context) -> CallKey {
-        if let key { return key }
-        let key = CallKey(new: context.newKey(), at: context.uptime)
+        let key = self.key ?? CallKey(new: context.newKey(), at: context.uptime)
         self.key = key
         return key
     }

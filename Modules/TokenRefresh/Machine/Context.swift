@@ -15,12 +15,11 @@ struct Context: Hashable, Sendable {
     /// The limits of calls whose timers are set.
     private var callLimits: [RefreshTimer: CallLimit] = [:]
     private var attempts = 0
-    /// The source of jitter and keys: a seed makes a run repeatable.
-    @Uncompared private var random: any RandomNumberGenerator & Sendable
+    private var random: RandomSource
     @Uncompared private var actions: [RefreshAction] = []
     @Uncompared private(set) var outcome: SessionOutcome? = nil
 
-    init(settings: MachineSettings, random: any RandomNumberGenerator & Sendable) {
+    init(settings: MachineSettings, random: RandomSource) {
         clock = MachineClock(settings: settings)
         self.random = random
     }
@@ -59,14 +58,9 @@ struct Context: Hashable, Sendable {
         return AttemptID(number: attempts)
     }
 
-    /// A pause before the next attempt (G6).
-    mutating func pause(afterFailures failures: Int) -> Duration {
-        policy.backoff.delay(afterFailures: failures, using: &_random.wrappedValue)
-    }
-
-    /// A pause before the store is used again.
-    mutating func storePause(afterFailures failures: Int) -> Duration {
-        policy.storeBackoff.delay(afterFailures: failures, using: &_random.wrappedValue)
+    /// A pause before the next attempt (G6), or before the store is used again.
+    mutating func pause(afterFailures failures: Int, ofStore: Bool = false) -> Duration {
+        (ofStore ? policy.storeBackoff : policy.backoff).delay(afterFailures: failures, using: &random)
     }
 
     mutating func newKey() -> String { String(format: "%016llx%016llx", random.next(), random.next()) }
@@ -161,7 +155,17 @@ struct Context: Hashable, Sendable {
     }
 }
 
-/// A value in which equal states may differ: the exploration of all states walks them once.
+/// The source of jitter and keys: the system, or a seed that makes a run repeatable.
+struct RandomSource: RandomNumberGenerator, Hashable, Sendable {
+    var seeded: SplitMix64?
+
+    mutating func next() -> UInt64 { seeded?.next() ?? .random(in: .min ... .max) }
+
+    /// It names keys and stretches pauses, and nothing else: states that differ in it alone are walked once.
+    func hash(into hasher: inout Hasher) {}
+}
+
+/// A value that each event sets: between two events, equal states may differ in it.
 @propertyWrapper
 struct Uncompared<Value: Sendable>: Hashable, Sendable {
     var wrappedValue: Value

@@ -3,8 +3,7 @@ import Foundation
 
 /// The instant of an event on the two clocks, what is known of both, and the constants of the machine.
 struct MachineClock: Hashable, Sendable {
-    @Uncompared private(set) var settings: MachineSettings
-    /// Each event sets it.
+    let settings: MachineSettings
     @Uncompared private(set) var now = Instant(uptime: .zero, date: Date(timeIntervalSince1970: 0))
     /// Since this instant the wall clock has not been set: it has advanced with the monotonic clock.
     private var steadySince: Instant?
@@ -45,9 +44,8 @@ struct MachineClock: Hashable, Sendable {
     /// A response says the server's time. Returns whether that was not known before.
     mutating func note(serverDate date: Date) -> Bool {
         guard date.isPlausible else { return false }
-        let isFirst = !serverClock.isKnown
-        serverClock.record(date, at: now)
-        return isFirst
+        defer { serverClock.record(date, at: now) }
+        return !serverClock.isKnown
     }
 
     /// Whether this process has seen that the wall clock was not set since a date, which was shown by then.
@@ -74,7 +72,7 @@ struct MachineClock: Hashable, Sendable {
 }
 
 /// The constants of a machine.
-struct MachineSettings: Sendable {
+struct MachineSettings: Hashable, Sendable {
     let policy: TokenRefreshPolicy
     let isShared: Bool
     /// This process, as an intent names it.
@@ -82,6 +80,9 @@ struct MachineSettings: Sendable {
     let tolerance: ReplayTolerance
     var needsRefreshToken = true
     var hasJournal = false
+
+    /// Machines with other settings are rarely compared.
+    func hash(into hasher: inout Hasher) {}
 
     /// Whether there is a way to newer tokens than these (G22).
     func canRefresh(_ bundle: TokenBundle) -> Bool { !needsRefreshToken || bundle.refreshToken?.isEmpty == false }

@@ -70,7 +70,7 @@ extension MachineState {
         case .failure(let error):
             let failures = restoring.failures + 1
             session = .restoring(Restoring(failures: failures))
-            let pause = context.storePause(afterFailures: failures)
+            let pause = context.pause(afterFailures: failures, ofStore: true)
             context.emit(.startTimer(.reload, at: context.uptime + pause))
             failRestoring(error, retryAfter: pause)
         }

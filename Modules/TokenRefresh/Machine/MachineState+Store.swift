@@ -24,7 +24,7 @@ extension MachineState {
         // A sign-out that has found a later session leaves it, and this process follows.
         if case (.signedOut, .superseded) = (session, outcome) { context.check.isOwed = true }
         if failure != nil, context.store.version == version, context.store.isBehind {
-            let pause = context.storePause(afterFailures: context.store.failures)
+            let pause = context.pause(afterFailures: context.store.failures, ofStore: true)
             context.emit(.startTimer(.storeRetry, at: context.uptime + pause))
         } else {
             context.beginWriting()
@@ -178,7 +178,7 @@ extension MachineState {
         }
         // A change that could not be read is read after a pause: it is not reported again.
         context.check.failures += 1
-        let pause = context.storePause(afterFailures: context.check.failures)
+        let pause = context.pause(afterFailures: context.check.failures, ofStore: true)
         context.emit(.startTimer(.reload, at: context.uptime + pause))
     }
 

@@ -74,9 +74,7 @@ struct Pacing: Hashable, Sendable {
             demand(action, of: session, &context)
             asked = max(asked, action.pause(policy))
         }
-        let backoff =
-            error.cause is TokenStoreError
-            ? context.storePause(afterFailures: inARow) : context.pause(afterFailures: inARow)
+        let backoff = context.pause(afterFailures: inARow, ofStore: error.cause is TokenStoreError)
         // The response of an earlier call may arrive during a pause, and does not shorten it.
         let pause = max(backoff, asked, pauseLeft(at: uptime) ?? .zero)
         note(Failure(error: error, at: uptime, until: uptime + pause, inARow: inARow))

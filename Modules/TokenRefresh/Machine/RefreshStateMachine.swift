@@ -18,7 +18,7 @@ import Foundation
 struct RefreshStateMachine: Hashable, Sendable {
     private var state: MachineState
 
-    init(settings: MachineSettings, random: any RandomNumberGenerator & Sendable) {
+    init(settings: MachineSettings, random: RandomSource = RandomSource()) {
         state = MachineState(context: Context(settings: settings, random: random))
     }
 

@@ -46,7 +46,7 @@ struct MachineScript {
         let settings = MachineSettings(
             policy: policy, isShared: isShared, owner: ProcessIdentity(host: "host", process: "p1"),
             tolerance: tolerance, needsRefreshToken: needsRefreshToken, hasJournal: hasJournal)
-        machine = RefreshStateMachine(settings: settings, random: SplitMix64(seed: 7))
+        machine = RefreshStateMachine(settings: settings, random: RandomSource(seeded: SplitMix64(seed: 7)))
     }
 
     // MARK: Requests

@@ -70,7 +70,7 @@ struct World {
             owner: perspective(of: number)?.view(owner: owner) ?? owner, tolerance: plan.tolerance,
             hasJournal: plan.hasJournal
         )
-        let random = SplitMix64(seed: plan.seed &+ UInt64(incarnation))
+        let random = RandomSource(seeded: SplitMix64(seed: plan.seed &+ UInt64(incarnation)))
         let machine = RefreshStateMachine(settings: settings, random: random)
         return DeviceProcess(machine: SharedMachine(machine), owner: owner, incarnation: incarnation)
     }
