@@ -145,10 +145,11 @@ extension TokenRefreshCoordinator {
 
     // MARK: Work under way
 
-    /// Whether the store holds the newest content, and no tokens are about to come.
+    /// Whether the store holds the newest tokens, none are about to come, and it holds none that are to be removed,
+    /// also as far as only the journal shows it yet.
     var hasStored: Bool {
         let status = status
-        return status.isStored && !status.isRefreshing
+        return status.isStored && !status.isRefreshing && !status.isSignOutPending
     }
 
     /// Waits until no refresh and no write is under way, and then for more. Returns whether all has ended in time.

@@ -144,6 +144,27 @@ import Testing
         #expect(try await restored.value == .signedOut(.never))
     }
 
+    @Test func `G30: a later engine waits for one that reads late what it is to end, which is no later sign-in`()
+        async throws
+    {
+        let end = PendingSignOut(upTo: .unknown, reason: .byUser, date: clock.date)
+        let journal = MemorySessionJournal(holding: SessionJournalEntry(pending: end))
+        func engine() -> TokenRefreshCoordinator {
+            TokenRefreshCoordinator(over: own, handler, journal: journal, clock: clock)
+        }
+        let (earlier, later, gate) = (engine(), engine(), store.hold(.load, .after))
+        let restored = Task { try await earlier.restore() }
+        try await gate.arrivals(atLeast: 1)
+        store.recover(.load)
+        let signIn = Task { try await later.signIn(.fixture("bob")) }
+        await settle()
+        gate.open()
+        _ = try await restored.value
+        try await signIn.value
+        for engine in [earlier, later] { #expect(await engine.settle()) }
+        #expect(RotatingTokenServer.login(of: store.base.bundle?.accessToken ?? "") == "bob")
+    }
+
     @Test func `A later engine for a store waits until an earlier one has stored its tokens`() async throws {
         store.fail(.save)
         do {
