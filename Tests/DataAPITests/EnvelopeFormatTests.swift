@@ -25,6 +25,17 @@ import Testing
         #expect(throws: expected) { try EnvelopeFormat().check(envelope) }
     }
 
+    @Test(arguments: [
+        #"{"data":null,"error":{"code":"TOKEN_EXPIRED","message":"m"}}"#, #"{"error":{"code":498,"message":"m"}}"#,
+        #"{"error":"expired"}"#, #"{"data":{"id":null},"errors":[{"message":"m","extensions":{"code":"X"}}]}"#,
+    ])
+    func `LE6: an error in the place of the value is one`(body: String) {
+        let format = EnvelopeFormat()
+        #expect(throws: ServerError.self) { try format.value(Item.self, from: response(body)) }
+        #expect(throws: ServerError.self) { try format.value(Item?.self, from: response(body)) }
+        #expect(throws: ServerError.self) { try format.check(response(body)) }
+    }
+
     @Test(arguments: ["", "{}", "null", "<html>", #"{"success":true}"#])
     func `a response from which no value is read may have any body`(body: String) throws {
         try EnvelopeFormat().check(response(body))

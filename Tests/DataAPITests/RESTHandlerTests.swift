@@ -125,6 +125,12 @@ import Testing
                 "refreshToken":"fixture-refresh-2","expiresIn":60},"meta":{"requestId":"r-1","durationMs":3}}
                 """, expiresIn: .seconds(60)),
         Server(
+            testDescription: "flat beside a flag", call: ["refreshToken": "fixture-refresh"],
+            response: #"{"success":true,"accessToken":"fixture-access-2","refreshToken":"fixture-refresh-2"}"#),
+        Server(
+            testDescription: "flat beside other data", call: ["refreshToken": "fixture-refresh"],
+            response: #"{"data":{"id":1},"accessToken":"fixture-access-2","refreshToken":"fixture-refresh-2"}"#),
+        Server(
             testDescription: "snake case in the response too", dialect: .snakeCase,
             response: #"{"access_token":"fixture-access-2","refresh_token":"fixture-refresh-2"}"#),
         Server(

@@ -66,6 +66,9 @@ import Testing
         (#"{"success":false,"code":"UNKNOWN_CLIENT"}"#, .unavailable),
         (#"{"message":"Invalid client."}"#, .unavailable),
         (#"{"error":{"code":"unauthorized_client"}}"#, .unavailable),
+        (#"{"success":false,"code":"MFA_REQUIRED","data":{"accessToken":"limited"}}"#, .userActionRequired),
+        (#"{"success":false,"code":"REFRESH_TOKEN_EXPIRED","data":{"refreshToken":"another"}}"#, .unavailable),
+        (#"{"success":false,"code":"AUTH_004","data":{"refreshToken":"another"}}"#, .unavailable),
     ]
 
     @Test(arguments: bodiesThatEndNothing.indices)

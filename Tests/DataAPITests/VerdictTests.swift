@@ -55,6 +55,12 @@ import Testing
             Row(
                 "a listed code beside a number", #"{"code":400,"error_code":"refresh_token_not_found"}"#,
                 listedWithoutEnvelope),
+            Row(
+                "a listed code beside a sentence",
+                #"{"error":"REFRESH_TOKEN_EXPIRED","message":"Invalid client"}"#, listedWithoutEnvelope),
+            Row(
+                "a code of the server's own beside a sentence",
+                #"{"success":false,"code":"AUTH_004","message":"Invalid request"}"#, unlisted),
             Row("a listed code inside an error", #"{"error":{"code":"REFRESH_TOKEN_REVOKED"}}"#, listedWithoutEnvelope),
             Row("an envelope whose code is a number", #"{"success":false,"code":4001}"#, unlisted),
             Row("an envelope whose code is null", #"{"success":false,"code":null}"#, unlisted),

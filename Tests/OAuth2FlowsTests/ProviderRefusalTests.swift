@@ -127,6 +127,24 @@ import Testing
         let precise = try RefreshRefusalRule(codes: ["invalid_client"], at: ["error"], containing: "token is gone")
         let body = #"{"error":"invalid_client","error_description":"The token is gone."}"#
         #expect(await Self.verdict(on: Self.answer(400, body), [precise]) == .rejected)
+        let disabled = Self.answer(400, #"{"error":{"code":400,"message":"USER_DISABLED"}}"#)
+        #expect(await Self.verdict(on: disabled, .firebase + [try .neverEnds("user_disabled")]) == .unavailable)
+    }
+
+    @Test(arguments: [
+        ("type", "https://api.example.com/problems/gone"), ("error", "urn:example:gone"), ("error", "gone"),
+    ])
+    func `a code may be a URL, or have details behind a colon`(place: String, code: String) async throws {
+        let rule = try RefreshRefusalRule(codes: [code], at: [place])
+        for text in [code, code + ": since today"] where text == code || !code.contains(":") {
+            #expect(await Self.verdict(on: Self.answer(400, #"{"\#(place)":"\#(text)"}"#), [rule]) == .rejected)
+        }
+    }
+
+    @Test func `a member that cannot be read does not hide the code`() async {
+        let body = Data(#"{"error":"invalid_grant","error_description":"expir"#.utf8) + [0xE9] + Data(#""}"#.utf8)
+        let error = await Self.error(after: .status(400, body: body))
+        #expect(error?.code == .rejected && error?.serverCode == "invalid_grant")
     }
 
     @Test func `a code without a rule is named, with the rule to add`() async {
@@ -178,5 +196,10 @@ import Testing
         let body = #"{"access_token":"a1","token_type":"Bearer","expires_on":"1785400000"}"#
         let azure = try await Self.handler(of: .text(body)).refresh(.fixture)
         #expect(azure.expiresAt?.timeIntervalSince1970 == 1_785_400_000)
+        let both = #"{"access_token":"a1","token_type":"Bearer","expires_at":"soon","expires_on":"1785400000"}"#
+        #expect(try await Self.handler(of: .text(both)).refresh(.fixture).expiresAt == azure.expiresAt)
+        let american = #"{"access_token":"a1","token_type":"Bearer","expires_on":"09/14/2017 00:00:00 PM +00:00"}"#
+        let unread = try await Self.handler(of: .text(american)).refresh(.fixture)
+        #expect(unread.expiresAt == nil && unread.unreadExpiry?.isEmpty == false)
     }
 }

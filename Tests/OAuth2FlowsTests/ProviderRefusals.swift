@@ -8,7 +8,7 @@ extension ProviderRefusalTests {
         "Cognito": .cognito, "Atlassian": .atlassian, "HubSpot": .hubSpot, "Twitch": .twitch, "X": .x, "Zoom": .zoom,
         "Reddit": .reddit, "Yahoo": .yahoo, "Supabase": .supabase, "Feishu": .feishu, "WeChat": .weChat,
         "LinkedIn": .linkedIn, "Shopify": .shopify, "Naver": .naver, "TikTok": .tikTok, "Salesforce": .salesforce,
-        "Keycloak": .keycloak,
+        "Keycloak": .keycloak, "Passport": .passport,
     ]
 
     static let providers = refusals.components(separatedBy: "# ").dropFirst().map { section in
@@ -139,6 +139,11 @@ extension ProviderRefusalTests {
         # Keycloak
         dead   400 {"error":"invalid_grant","error_description":"Session not active"}
         living 400 {"error":"invalid_grant","error_description":"Invalid refresh token. Unmatching clients"}
+        # Passport
+        dead   401 {"error":"invalid_request","error_description":"The refresh token is invalid.","hint":"Token has expired"}
+        dead   400 {"error":"invalid_grant","error_description":"The refresh token is invalid."}
+        living 400 {"error":"invalid_request","error_description":"The request is missing a required parameter."}
+        living 401 {"error":"invalid_client","message":"Client authentication failed"}
         # Microsoft, Google, Kakao and others by RFC 6749
         dead   400 {"error":"invalid_grant","error_codes":[700082],"suberror":"bad_token"}
         dead   400 {"error":"invalid_grant","suberror":"token_expired"}
@@ -148,6 +153,10 @@ extension ProviderRefusalTests {
         dead   403 {"error":"invalid_grant","error_description":"Unknown or invalid refresh token."}
         dead   400 @Content-Type=application/x-www-form-urlencoded error=invalid_grant
         dead   400 @Content-Type=text/plain;charset=utf-8 {"error":"invalid_grant"}
+        dead   400 {"error":"invalid_grant","error_description":"Invalid request."}
+        dead   400 {"error":"invalid_grant","refresh_token":"fixture-refresh"}
+        living 400 {"error":"invalid_grant","refresh_token":"fixture-refresh-2"}
+        asking 403 {"error":"mfa_required","access_token":"limited"}
         living 400 {"error":"invalid_grant","error_codes":[50196],"error_description":"AADSTS50196: loop"}
         living 400 {"error":"invalid_grant","error_description":"AADSTS50196: a client request loop"}
         living 429 {"error":"invalid_grant"}

@@ -21,7 +21,7 @@ public struct EnvelopeFormat: ResponseFormat {
     ///   - coding: The decoders. `nil`: those of the client's `NetworkConfiguration.coding` where this is its format,
     ///     and else `JSONCoding.standard`.
     ///   - mediaTypes: The media types that the format reads.
-    ///   - acceptsPlainValues: Whether an object that has neither `data` nor `success` is the value itself.
+    ///   - acceptsPlainValues: Whether an object without a value in `data` may be the value itself.
     public init(
         coding: JSONCoding? = nil, mediaTypes: [String] = ["application/json"], acceptsPlainValues: Bool = false
     ) {
@@ -32,23 +32,30 @@ public struct EnvelopeFormat: ResponseFormat {
 
     /// Reads `data` of the envelope. An optional type accepts an envelope without it, and no body.
     ///
-    /// - Throws: `DecodingError`, or `ServerError` when `success` is `false`.
+    /// - Throws: `DecodingError`; `ServerError` when `success` is `false`, and for an error in the place of the value.
     public func value<Value: Decodable>(_ type: Value.Type, from response: HTTPResponse) throws -> Value {
         if let absent = response.absentValue(type) { return absent }
         let decoder = coding.makeDecoder()
-        return acceptsPlainValues
-            ? try decoder.decode(PlainOrEnvelope<Value>.self, from: response.body).value
-            : try decoder.decode(SuccessfulEnvelope<Value>.self, from: response.body).data
+        if acceptsPlainValues { return try decoder.decode(PlainOrEnvelope<Value>.self, from: response.body).value }
+        do {
+            let envelope = try decoder.decode(SuccessfulEnvelope<Value>.self, from: response.body)
+            if envelope.isEmpty, let error = ServerError(inSuccess: response) { throw error }
+            return envelope.data
+        } catch let failure as DecodingError {
+            throw ServerError(inSuccess: response) ?? failure
+        }
     }
 
-    /// Checks `success`. A body that is empty or no envelope is accepted.
+    /// Checks `success`, or that there is no error. A body that is empty or no envelope is accepted.
     ///
-    /// - Throws: `ServerError` when `success` is `false`.
+    /// - Throws: `ServerError` when `success` is `false`, or without it for an error in the body.
     public func check(_ response: HTTPResponse) throws {
         guard !response.body.isEmpty else { return }
         do {
             try coding.makeDecoder().decode(SuccessFlag.self, from: response.body).check()
-        } catch is DecodingError {}
+        } catch is DecodingError {
+            if let error = ServerError(inSuccess: response) { throw error }
+        }
     }
 
     /// Reads the envelope of an error, or one of another common form; `nil` if the body has none.
@@ -75,12 +82,15 @@ private struct SuccessfulEnvelope<Value: Decodable>: Decodable {
 
     let data: Value
 
+    /// Whether there is no data, or it is `null`.
+    let isEmpty: Bool
+
     init(from decoder: any Decoder) throws {
         if let flag = try? SuccessFlag(from: decoder) { try flag.check() }
         let object = try decoder.container(keyedBy: Key.self)
         // GraphQL: the errors stand in place of the value.
-        let isAbsent = try !object.contains(.data) || object.decodeNil(forKey: .data)
-        if isAbsent, let error = try? ServerError(from: decoder), !error.errors.isEmpty { throw error }
+        isEmpty = try !object.contains(.data) || object.decodeNil(forKey: .data)
+        if isEmpty, let error = try? ServerError(from: decoder), !error.errors.isEmpty { throw error }
         if !object.contains(.data), let absent = (Value.self as? any ExpressibleByNilLiteral.Type)?.absent as? Value {
             data = absent
         } else {
@@ -96,10 +106,16 @@ private struct PlainOrEnvelope<Value: Decodable>: Decodable {
 
     init(from decoder: any Decoder) throws {
         let object = try? decoder.container(keyedBy: Key.self)
-        if let object, object.contains(.data) || object.contains(.success) {
-            value = try SuccessfulEnvelope<Value>(from: decoder).data
-        } else {
+        guard let object, object.contains(.data) || object.contains(.success) else {
             value = try Value(from: decoder)
+            return
+        }
+        do {
+            value = try SuccessfulEnvelope<Value>(from: decoder).data
+        } catch let error as DecodingError {
+            // The flag or other data beside the members of the value.
+            guard let plain = try? Value(from: decoder) else { throw error }
+            value = plain
         }
     }
 }

@@ -13,7 +13,7 @@ public import NetworkCore
 /// | a demand that the user acts: `invalid_grant` with `claims` or a `suberror`, `interaction_required`, … | user action required |
 /// | a code of ``unrelatedCodes``, or of a wrong client (`invalid_client`) | unavailable |
 /// | a code of ``refreshTokenCodes``, with one of ``statuses`` | rejected |
-/// | `Retry-After` | unavailable |
+/// | `Retry-After`, or a token that was not sent | unavailable |
 /// | one of ``rejectedStatuses``, whatever the body | rejected |
 /// | an envelope, with one of ``rejectedEnvelopeStatuses`` | rejected |
 /// | an envelope, with one of ``ambiguousEnvelopeStatuses`` | ambiguous |
@@ -101,7 +101,7 @@ public struct RESTRejection: Sendable, Hashable {
         let refusal = Refusal(
             status: isUnsuccessful ? 200 : status, codes: answer?.codes ?? [],
             isEnvelope: isUnsuccessful || answer?.body.isEnvelope(with: envelopeMembers) == true,
-            asksToWait: error.asksToWait)
+            asksToWait: error.asksToWait, hasToken: answer?.hasToken(besides: secrets) ?? false)
         // A success without an envelope refuses only by a rule.
         let isRefusal = error.isRefusalOfTheCall
         let listed = RefreshRefusalRule(refreshTokenCodes, at: RefreshRefusalRule.everyPlace, statuses)
@@ -119,7 +119,7 @@ public struct RESTRejection: Sendable, Hashable {
     /// The verdict on a response whose code is not listed.
     private func unlistedVerdict(on refusal: Refusal) -> TokenRefreshError.Code {
         let status = refusal.status
-        if refusal.asksToWait { return .unavailable }
+        if refusal.asksToWait || refusal.hasToken { return .unavailable }
         if rejectedStatuses.contains(status) { return .rejected }
         if refusal.isEnvelope {
             if rejectedEnvelopeStatuses.contains(status) { return .rejected }
@@ -150,6 +150,8 @@ public struct RESTRejection: Sendable, Hashable {
         let codes: [String]
         let isEnvelope: Bool
         let asksToWait: Bool
+        /// Whether there is a token in it that was not sent.
+        let hasToken: Bool
     }
 }
 

@@ -77,6 +77,11 @@ extension [RefreshRefusalRule] {
         [.init(["invalid_request"], containing: "refresh token is invalid, expired or revoked")]
     }
 
+    /// `invalid_request` with *The refresh token is invalid.*, as league/oauth2-server before version 9 writes it.
+    public static var passport: Self {
+        [.init(["invalid_request"], [400, 401], containing: "refresh token is invalid")]
+    }
+
     /// `invalid_request` with *This request requires an active refresh_token*, and 401.
     public static var shopify: Self { [.init(["invalid_request"], [401], containing: "active refresh_token")] }
 

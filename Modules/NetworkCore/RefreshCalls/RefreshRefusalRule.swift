@@ -8,8 +8,9 @@ public import AuthInterface
 /// handler.refusals += [try .neverEnds("MAINTENANCE")]
 /// ```
 ///
-/// A rule is asked only for a response of the token endpoint itself, in JSON or a form, that carries no token. A member
-/// that is `null`, `false`, 0 or empty is no code. Of several rules that match, the first of this list decides:
+/// A rule is asked only for a response of the token endpoint itself, in JSON or a form, and ends nothing where that has
+/// a token which was not sent. A member that is `null`, `false`, 0 or empty is no code, and what follows a colon in
+/// one, or precedes a `#`, need not be listed. Of several rules that match, the first of this list decides:
 ///
 /// 1. ``neverEnds(_:)``;
 /// 2. a rule with a text or a resource;
@@ -114,13 +115,14 @@ public struct RefreshRefusalRule: Sendable, Hashable {
         if isFinal { return refusal.codes.first(where: isListed) }
         guard statuses.contains(refusal.status), text.map(refusal.body.value.contains) ?? true else { return nil }
         if places == Self.everyPlace { return refusal.codes.first(where: isListed) }
+        func listed(in texts: [String]) -> String? {
+            texts.flatMap { [$0, $0.withoutNamespace] }.first(where: isListed)
+        }
         return places.lazy.compactMap { place in
-            if let field = Self.field(of: place) {
-                return refusal.headers[field].map(\.withoutNamespace).flatMap { isListed($0) ? $0 : nil }
-            }
+            if let field = Self.field(of: place) { return listed(in: refusal.headers[field].map { [$0] } ?? []) }
             guard let path = MemberPath(place) else { return nil }
             guard let resource, let (parent, name) = path.parentAndName else {
-                return refusal.body.texts(at: path).map(\.withoutNamespace).first(where: isListed)
+                return listed(in: refusal.body.texts(at: path))
             }
             return refusal.body.value.values(at: parent).compactMap(\.members)
                 .filter { $0["resource"]?.text == resource }.compactMap { $0[name]?.text }.first(where: isListed)

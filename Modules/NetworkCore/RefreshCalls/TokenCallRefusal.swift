@@ -1,7 +1,7 @@
 package import AuthInterface
 import Foundation
 
-/// A response of a token endpoint that carries no token, and what it means by the rules that all handlers share (G4).
+/// A response of a token endpoint that brings no tokens, and what it means by the rules that all handlers share (G4).
 package struct TokenCallRefusal {
     /// What a response means, and the code that decides.
     package typealias Verdict = (verdict: TokenRefreshError.Code, serverCode: String, stepUp: StepUpChallenge?)
@@ -40,10 +40,10 @@ package struct TokenCallRefusal {
 
     private let asksToWait: Bool
 
-    /// `nil`: no whole response of the server came, it is a page or of no known form, or it has a token.
+    /// `nil`: no whole response of the server came, or it is a page or of no known form.
     package init?(_ error: NetworkError) {
         guard let status = error.statusOfWholeResponse, !error.isPage, let body = ErrorBody(of: error),
-            error.isRefusalOfTheCall || error.code == .decodingFailed, !body.carriesToken
+            error.isRefusalOfTheCall || error.code == .decodingFailed
         else { return nil }
         self.body = body
         codes = body.codes
@@ -60,6 +60,8 @@ package struct TokenCallRefusal {
         func first(_ isMeant: (RefreshRefusalRule) -> Bool) -> Verdict? {
             for rule in rules where isMeant(rule) {
                 guard let code = rule.code(in: self) else { continue }
+                let neverEnds = rules.contains { $0.isFinal && code.isOne(of: $0.codes) }
+                if neverEnds || (rule.verdict.ends && hasToken(besides: secrets)) { return (.unavailable, code, nil) }
                 let demand = rule.verdict == .userActionRequired ? stepUp(.interaction, secrets) : nil
                 return (rule.verdict, code, demand)
             }
@@ -68,10 +70,15 @@ package struct TokenCallRefusal {
         let verdict = first(\.isFinal) ?? first(\.isSpecific) ?? demand(withoutQuoting: secrets)
         if let verdict { return verdict }
         if let code = codes.first(where: { $0.isOne(of: neverEnding) }) { return (.unavailable, code, nil) }
-        if let words = body.message?.asCode, words.isOne(of: Self.clientCodes) { return (.unavailable, words, nil) }
         if isThrottled, let invalidGrant { return (.unavailable, invalidGrant, nil) }
-        return first { !$0.isFinal && !$0.isSpecific }
+        if let verdict = first({ !$0.isFinal && !$0.isSpecific }) { return verdict }
+        // A sentence says less than a code, and *Invalid request* nothing.
+        let words = body.message?.asCode ?? ""
+        return words != "invalid_request" && words.isOne(of: Self.clientCodes) ? (.unavailable, words, nil) : nil
     }
+
+    /// Whether the response has a token that the call did not send. Nothing ends for it: the server may mean that one.
+    package func hasToken(besides secrets: [String?]) -> Bool { body.tokens.contains { !secrets.contains($0) } }
 
     /// What the developer can do about a refusal for which there is no rule. `nil`: it has no code.
     package func hintForUnlistedCode(withoutQuoting secrets: [String?]) -> String? {
@@ -111,6 +118,11 @@ package struct TokenCallRefusal {
             name == "claims" ? claims : MemberPath(name).flatMap { body.text(at: $0) }
         }
     }
+}
+
+extension TokenRefreshError.Code {
+    /// Whether the session ends, at once or where this is repeated.
+    fileprivate var ends: Bool { self == .rejected || self == .ambiguous }
 }
 
 extension ErrorBody {

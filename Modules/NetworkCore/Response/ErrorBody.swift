@@ -15,7 +15,7 @@ package struct ErrorBody: Sendable, Hashable {
         "errors[].message", "errors[].detail", "[].message",
     ]
 
-    /// The places of the token of a response: one with a token is no refusal.
+    /// The places of the tokens of a response.
     private static let tokenPlaces: [MemberPath] = [
         "access_token", "accessToken", "refresh_token", "refreshToken", "data.access_token", "data.accessToken",
         "data.refresh_token", "data.refreshToken", "authed_user.access_token",
@@ -60,7 +60,8 @@ package struct ErrorBody: Sendable, Hashable {
         return isObject || members["error"]?.text != nil || !value.values(at: "errors[]").isEmpty
     }
 
-    package var carriesToken: Bool { Self.tokenPlaces.contains { !texts(at: $0).isEmpty } }
+    /// The tokens in the body.
+    package var tokens: [String] { Self.tokenPlaces.flatMap { texts(at: $0) } }
 
     /// The texts and numbers at a place.
     package func texts(at place: MemberPath) -> [String] { value.values(at: place).compactMap(\.text) }
@@ -81,9 +82,9 @@ package struct ErrorBody: Sendable, Hashable {
                 value.text.map { (place == "__type" ? $0.withoutNamespace : $0, value.isNumber) }
             }
         }
-        var codes: [String] = codeOfField.map { $0.isEmpty ? [] : [$0] } ?? []
-        for (code, _) in found.filter({ !$0.1 }) + found.filter(\.1) where !codes.contains(code) { codes.append(code) }
-        return codes
+        var seen: Set<String> = []
+        let all = [codeOfField ?? ""] + (found.filter { !$0.1 } + found.filter(\.1)).map(\.0)
+        return all.filter { !$0.isEmpty && seen.insert($0).inserted }
     }
 
     package var message: String? { Self.messagePlaces.lazy.flatMap { texts(at: $0) }.first }

@@ -17,12 +17,15 @@ package indirect enum JSONValue: Decodable, Sendable, Hashable {
             self = .text(text)
         } else if let number = try? value.decode(Int64.self) {
             self = .number("\(number)")
+        } else if let number = try? value.decode(UInt64.self) {
+            self = .number("\(number)")
         } else if let number = try? value.decode(Double.self) {
             self = .number("\(number)")
         } else if let list = try? value.decode([JSONValue].self) {
             self = .list(list)
         } else {
-            self = .object(try value.decode([String: JSONValue].self))
+            // A member that cannot be read, such as a text in Latin-1, does not take the others along.
+            self = (try? value.decode([String: JSONValue].self)).map(JSONValue.object) ?? .null
         }
     }
 
@@ -32,6 +35,15 @@ package indirect enum JSONValue: Decodable, Sendable, Hashable {
     package var text: String? {
         switch self {
         case .text(let text), .number(let text): text.isEmpty || text == "0" ? nil : text
+        case .null, .flag, .list, .object: nil
+        }
+    }
+
+    /// A text or a whole number that names something, as it is written. `nil`: an empty text, or no exact number.
+    package var identifier: String? {
+        switch self {
+        case .text(let text): text.isEmpty ? nil : text
+        case .number(let text): text.allSatisfy { $0.isNumber || $0 == "-" } ? text : nil
         case .null, .flag, .list, .object: nil
         }
     }

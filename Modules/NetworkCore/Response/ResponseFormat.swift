@@ -63,7 +63,7 @@ public struct PlainJSONFormat: ResponseFormat {
         do {
             return try coding.makeDecoder().decode(type, from: response.body)
         } catch let failure as DecodingError {
-            if ErrorBody(response.body)?.saysFailure == true, let error = ServerError(in: response) { throw error }
+            if let error = ServerError(inSuccess: response) { throw error }
             guard let text = response.plainText, let value = text as? Value else { throw failure }
             return value
         }

@@ -46,6 +46,12 @@ extension ServerError: Decodable {
         self.init(body)
     }
 
+    /// Reads the error in the place of a value (GraphQL, ArcGIS, Slack). `nil`: the body does not say that it failed.
+    package init?(inSuccess response: HTTPResponse) {
+        guard ErrorBody(response.body)?.saysFailure == true else { return nil }
+        self.init(in: response)
+    }
+
     private init?(_ body: ErrorBody) {
         let codes = body.codes
         self.init(code: codes.first, message: body.message, errors: body.details, requestId: body.requestID)

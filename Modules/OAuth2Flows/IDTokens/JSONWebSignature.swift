@@ -14,18 +14,22 @@ struct JSONWebSignature: Sendable {
 
     /// The payload of a text whose signature is not looked at. `nil`: it is encrypted, too long, or no JSON Web Token.
     static func payload(of text: String) -> Data? {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 3 && text.utf8.count <= IDToken.maximumLength ? Data(base64URL: parts[1]) : nil
+        guard let parts = try? parts(of: text), parts.count == 3 else { return nil }
+        return Data(base64URL: parts[1])
+    }
+
+    private static func parts(of text: String) throws(IDTokenError) -> [Substring] {
+        guard text.utf8.count <= IDToken.maximumLength else {
+            throw IDTokenError(.malformed, reason: "it has more than \(IDToken.maximumLength) bytes")
+        }
+        return text.split(separator: ".", omittingEmptySubsequences: false)
     }
 
     /// Reads a token.
     ///
     /// - Throws: ``IDTokenError`` with code `malformed`, or `unsupportedAlgorithm` with the name of the algorithm.
     init(_ text: String) throws(IDTokenError) {
-        guard text.utf8.count <= IDToken.maximumLength else {
-            throw IDTokenError(.malformed, reason: "it has more than \(IDToken.maximumLength) bytes")
-        }
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        let parts = try Self.parts(of: text)
         guard parts.count != 5 else { throw IDTokenError(.unsupportedAlgorithm, reason: "it is encrypted") }
         guard parts.count == 3, let head = Data(base64URL: parts[0]), let payload = Data(base64URL: parts[1]),
             let signature = Data(base64URL: parts[2]), let header = try? JSONDecoder().decode(Header.self, from: head)

@@ -142,29 +142,30 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
             let isBare = error.isRefusalOfTheCall && error.statusOfWholeResponse == 401 && !error.isPage
             return TokenRefreshError(.unavailable, error, hint: isBare ? Self.hintForClient : nil)
         }
-        let found = refusal.verdict(by: refusals, withoutQuoting: secrets)
+        let isDead = refusal.body.text(at: "error") == "invalid_grant"
+        let found = refusal.verdict(by: refusals + (isDead ? [.invalidGrant] : []), withoutQuoting: secrets)
         if let (verdict, code, stepUp) = found, verdict != .unavailable {
             return TokenRefreshError(verdict, error, serverCode: code, stepUp: stepUp)
         }
-        let code = refusal.body.text(at: "error")
-        if found == nil, code == "invalid_grant", RefreshRefusalRule.usualStatuses.contains(refusal.status) {
-            return TokenRefreshError(.rejected, error, serverCode: code)
-        }
         let hint =
-            Self.hint(code) ?? (refusal.status == 401 ? Self.hintForClient : nil)
+            Self.hint(refusal.body.text(at: "error")) ?? (refusal.status == 401 ? Self.hintForClient : nil)
             ?? (found == nil ? refusal.hintForUnlistedCode(withoutQuoting: secrets) : nil)
         return TokenRefreshError(.unavailable, error, serverCode: found?.serverCode, hint: hint)
     }
 
     private static let hintForClient = "a 401 refuses the client (RFC 6749 §5.2); check its identifier and secret"
 
+    private static let orDeadToken = "; if a dead refresh token is refused so, add a RefreshRefusalRule with a text"
+
     private static func hint(_ code: String?) -> String? {
         switch code {
-        case "invalid_client", "unauthorized_client": "check the client's identifier and secret or key"
+        case "invalid_client": "check the client's identifier and secret or key"
+        case "unauthorized_client":
+            "check the client's identifier and secret or key" + orDeadToken
         case "invalid_target": "check the resources and audiences of the target"
         case "use_dpop_nonce", "invalid_dpop_proof": "the server did not accept the proof of the key (DPoP)"
         case "invalid_request", "unsupported_grant_type", "invalid_scope":
-            "check the token endpoint and what it expects"
+            "check the token endpoint and what it expects" + orDeadToken
         default: nil
         }
     }
@@ -188,4 +189,9 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
             throw error.withoutQuoting([tokens.refreshToken, tokens.accessToken] + client.secrets)
         }
     }
+}
+
+extension RefreshRefusalRule {
+    /// The error of RFC 6749 §5.2 that refuses the refresh token.
+    fileprivate static let invalidGrant = RefreshRefusalRule(["invalid_grant"])
 }

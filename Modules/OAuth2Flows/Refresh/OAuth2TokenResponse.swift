@@ -26,15 +26,16 @@ struct OAuth2TokenResponse: Decodable, Sendable {
     init(from decoder: any Decoder) throws {
         let object = try decoder.container(keyedBy: CodingKeys.self)
         let refreshToken = object.decodeTextIfPresent(forKey: .refreshToken)
+        let expiries = [.expiresAt, .expiresOn].compactMap { object.decodeExpiryIfPresent(forKey: $0) }
         type = (try? object.decodeIfPresent(String.self, forKey: .tokenType)) ?? ""
         idToken = object.decodeTextIfPresent(forKey: .idToken)
         result = TokenRefreshResult(
             accessToken: try object.decodeAccessToken(forKey: .accessToken, beside: refreshToken),
             refreshToken: refreshToken,
             expiresIn: object.decodeLifetimeIfPresent(forKey: .expiresIn),
-            expiresAt: (object.decodeExpiryIfPresent(forKey: .expiresAt)
-                ?? object.decodeExpiryIfPresent(forKey: .expiresOn))?.date(.automatic),
+            expiresAt: expiries.lazy.compactMap { $0.date(.automatic) }.first,
             scope: try? object.decodeIfPresent(String.self, forKey: .scope))
+        if result.expiresAt == nil, result.expiresIn == nil { result.unreadExpiry = expiries.first?.shown }
         if result.accessToken.isEmpty { result.accessTokenProblem = JSONValue.namesOfMembers(from: decoder) }
     }
 
