@@ -96,6 +96,7 @@ import Testing
     /// Responses to polls, how the last one ends the sign-in, and the code of the server where it has one.
     static let ends: [(responses: [StubResponse], code: String, serverCode: String?)] = [
         ([error("access_denied")], "denied", "access_denied"), ([error("expired_token")], "expired", "expired_token"),
+        ([error("authorization_declined")], "denied", "authorization_declined"),
         ([error("invalid_grant")], "refused", "invalid_grant"),
         ([.text(#"{"error":"access_denied"}"#)], "denied", "access_denied"),
         ([twitch("authorization_pending"), twitch("invalid device code")], "expired", nil),

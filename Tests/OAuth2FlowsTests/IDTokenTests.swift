@@ -66,7 +66,8 @@ import Testing
         (["iat": "null"], "issuedInFuture"), (["nonce": #""other""#], "wrongNonce"), (["nonce": "null"], "wrongNonce"),
         (["sub": #""""#], "malformed"), (["sub": "null"], "malformed"),
         (["sub": #""\#(String(repeating: "s", count: 256))""#], "malformed"),
-        (["sub": #""\#(String(repeating: "s", count: 255))""#], nil), (["sub": "7"], nil),
+        (["sub": #""\#(String(repeating: "s", count: 255))""#], nil), (["sub": "7"], nil), (["sub": "0"], nil),
+        (["sub": #""0""#], nil), (["sub": "0.5"], "malformed"), (["sub": "1e30"], "malformed"),
         (["sub": #""a\u0007b""#], "malformed"), (["nbf": "EXP-240"], nil), (["nbf": "EXP-239"], "issuedInFuture"),
         (["nbf": "null"], nil),
         // A token of more than 64 KiB, although all else is right.

@@ -148,6 +148,14 @@ import Testing
         #expect(session.signIns.map(\.subject?.id) == ["fixture-user"])
     }
 
+    @Test func `a session that gets no token without the user steps up`() async throws {
+        let session = signedIn()
+        let before = session.state
+        session.fail(.token, with: AuthenticationError(.stepUpRequired))
+        _ = try await stepUp(session, for: StepUpChallenge(.interaction))
+        #expect(session.state == before && session.calls == [.token, .stepUp])
+    }
+
     private static let json = #"{"access_token":{"acrs":{"value":"c1"}}}"#
 
     @Test(arguments: [

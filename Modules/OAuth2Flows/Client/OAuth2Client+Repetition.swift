@@ -10,7 +10,8 @@ extension OAuth2Client {
     ///
     /// - Throws: What `send`, `willRepeat` and the keys throw.
     func perform<Value: Sendable>(
-        at endpoint: URL, with key: DPoPTokenCall?, willRepeat: (_ code: String) throws -> Void = { _ in },
+        at endpoint: URL, with key: DPoPTokenCall?, hasNonce: Bool = true,
+        willRepeat: (_ code: String) throws -> Void = { _ in },
         _ send: (_ proof: String?) async throws -> (Value, HTTPResponseHead)
     ) async throws -> Value {
         var answered: Set<String> = []
@@ -20,14 +21,15 @@ extension OAuth2Client {
             let proofTime = key?.time(at: endpoint)
             let times = ["invalid_dpop_proof": proofTime, "invalid_client": signedTime]
             do {
-                let (value, head) = try await send(try await key?.proof(at: endpoint))
+                let (value, head) = try await send(try await key?.proof(at: endpoint, hasNonce: hasNonce))
                 key?.note(head, from: endpoint, sentAt: proofTime?.uptime)
                 return value
             } catch let error as NetworkError {
                 let code = error.codeOfRefusedSignature
                 let isNewTime = code.flatMap { times[$0] ?? nil }?.differs(from: error) ?? false
                 note(error, isNewTime: isNewTime)
-                if let head = error.response {
+                // What a gateway refuses says nothing of nonces.
+                if let head = error.response, (head.headers["DPoP-Nonce"] ?? error.codeOfTokenEndpoint) != nil {
                     key?.note(head, from: endpoint, sentAt: isNewTime ? nil : proofTime?.uptime)
                 }
                 guard let code, code == "use_dpop_nonce" || isNewTime, answered.insert(code).inserted else {
@@ -56,11 +58,14 @@ extension NetworkError {
     /// lacks a nonce that the response names (RFC 9449 §5, §8), or the client's assertion is (RFC 7523 §3.2).
     fileprivate var codeOfRefusedSignature: String? {
         guard isRefusalOfTheCall, let head = response, [400, 401].contains(head.status) else { return nil }
-        let code = ErrorBody(of: self)?.text(at: "error")
+        let code = codeOfTokenEndpoint
         return switch code {
         case "use_dpop_nonce": head.headers["DPoP-Nonce"].flatMap { _ in code }
         case "invalid_dpop_proof", "invalid_client": code
         default: nil
         }
     }
+
+    /// The error of RFC 6749 §5.2 in the response.
+    var codeOfTokenEndpoint: String? { ErrorBody(of: self)?.text(at: "error") }
 }

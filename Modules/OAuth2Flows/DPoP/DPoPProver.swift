@@ -79,14 +79,14 @@ public final class DPoPProver: RequestProof {
         return key
     }
 
-    /// Keeps the key of a sign-in. One that is kept already stays.
-    func keepKey(_ thumbprint: String) async throws {
-        let made = state.withLock { state in
-            let key = state.unkept.removeValue(forKey: thumbprint)
-            if let key { state.keep(key, thumbprint) }
-            return key
+    /// Keeps the key of a sign-in, once more where the session that had it has ended. One that is kept already stays.
+    func keepKey(_ key: any SigningKey, _ thumbprint: String) async throws {
+        let isKept = state.withLock { state in
+            let isKept = state.unkept.removeValue(forKey: thumbprint) == nil && state.keys[thumbprint] != nil
+            if !isKept { state.keep(key, thumbprint) }
+            return isKept
         }
-        if let made { try await keys.keep(made) }
+        if !isKept { try await keys.keep(key) }
     }
 
     /// Finds the key of a session, and takes its stored nonces.

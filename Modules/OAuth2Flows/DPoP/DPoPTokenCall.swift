@@ -53,7 +53,7 @@ struct DPoPTokenCall: Sendable {
     }
 
     /// Keeps the key of a sign-in: its code has come, and is not exchanged yet.
-    func keep() async throws { try await prover.keepKey(thumbprint) }
+    func keep() async throws { try await prover.keepKey(key, thumbprint) }
 
     /// Makes the key of a sign-in, which is in memory until it is kept, at the latest with the tokens. Without tokens
     /// it is deleted again.

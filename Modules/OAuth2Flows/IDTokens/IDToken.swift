@@ -117,7 +117,7 @@ extension IDTokenClaims: Decodable {
         issuer = try object.decode(String.self, forKey: .issuer)
         tenant = try? object.decodeIfPresent(String.self, forKey: .tenant)
         // Some servers write a number.
-        subject = try object.decode(JSONValue.self, forKey: .subject).text ?? ""
+        subject = try object.decode(JSONValue.self, forKey: .subject).identifier ?? ""
         audiences =
             try (try? object.decode(String.self, forKey: .audience)).map { [$0] }
             ?? object.decode([String].self, forKey: .audience)

@@ -173,7 +173,7 @@ extension IDTokenValidator {
     func claimedSubject(of text: String) -> TokenSubject? {
         struct Claims: Decodable { let iss: String, sub: JSONValue }
         guard let payload = JSONWebSignature.payload(of: text),
-            let claims = try? JSONDecoder().decode(Claims.self, from: payload), let subject = claims.sub.text
+            let claims = try? JSONDecoder().decode(Claims.self, from: payload), let subject = claims.sub.identifier
         else { return nil }
         return TokenSubject(issuer: server.issuer(named: claims.iss), id: subject)
     }

@@ -52,22 +52,27 @@ extension OAuth2TokenRefreshHandler {
     }
 
     /// Fetches a nonce by a refresh without a refresh token, which has nothing to spend and which the server refuses.
-    /// It throws when there is no response of the server: a call that spends a token would fail too.
+    /// It throws when there is no response of the server, or the proof is refused: a call that spends a token would
+    /// fail too.
     private func fetchNonce(_ key: DPoPTokenCall) async throws {
+        struct NonceCame: Error {}
         do {
-            let probe = try await client.call(["grant_type": "refresh_token"]) {
-                Endpoint<Void>.post(.url(tokenEndpoint), body: $0)
-            }
-            .allowingLateResponse().timeout(Self.nonceLimit).deadline(Self.nonceLimit)
-            let sent = key.time(at: tokenEndpoint).uptime
             // Without the old nonce: a server that wants nonces responds with a new one.
-            let proof = try await key.proof(at: tokenEndpoint, hasNonce: false)
-            do {
-                try await network.send(probe.header("DPoP", proof))
-            } catch let error as NetworkError where error.isRefusalOfTheCall && (error.status ?? 500) < 429 {
-                client.note(error)
-                if let head = error.response { key.note(head, from: tokenEndpoint, sentAt: sent) }
+            try await client.perform(at: tokenEndpoint, with: key, hasNonce: false) { code in
+                if code == "use_dpop_nonce" { throw NonceCame() }
+            } _: { proof in
+                let probe = try await client.call(["grant_type": "refresh_token"]) {
+                    Endpoint<Void>.post(.url(tokenEndpoint), body: $0)
+                }
+                .allowingLateResponse().timeout(Self.nonceLimit).deadline(Self.nonceLimit)
+                return try await network.send(probe.header("DPoP", proof ?? "").map { ($0, $1) })
             }
+        } catch is NonceCame {
+        } catch let error as NetworkError
+            where error.isRefusalOfTheCall && (error.status ?? 500) < 429
+            && error.codeOfTokenEndpoint != "invalid_dpop_proof"
+        {
+            // The server misses the token, and names its nonce if it wants one; or a gateway has refused the call.
         } catch let error as NetworkError {
             // No status: nothing was exchanged, and no response to a refresh is lost.
             let cause = TokenRefreshError(.unavailable, error.withoutQuoting(client.secrets))

@@ -19,26 +19,44 @@ extension OAuth2CodeSignIn {
     /// needs `openid`. Otherwise this is a sign-in like any other. The response must have a refresh token: where the
     /// server wants to be asked for one, the scope needs `offline_access` too.
     ///
-    /// Tokens that are bound to a key (DPoP) are bound to that of the session, as its refresh token is.
+    /// Tokens that are bound to a key (DPoP) are bound to that of the session, as its refresh token is. A session that
+    /// gets no token without the user, or whose key is not here, gets a new key.
     ///
     /// - Returns: Who has signed in, when (``IDToken/authenticatedAt``) and how (``IDToken/authenticationContext``).
     ///   `nil`: `openid` is not in the scope.
     /// - Throws: ``OAuth2SignInError``, with code `invalidResponse` where the response has no refresh token; the errors
-    ///   of `token()` and `stepUp(_:)` of the session; `SigningKeyError` when the key of the session no longer exists;
-    ///   `CancellationError`. The session stays as it is.
+    ///   of `token()` and `stepUp(_:)` of the session; `CancellationError`. The session stays as it is.
     @discardableResult
     public func stepUp(
         _ session: any AuthSession & TokenProvider, for challenge: StepUpChallenge,
         with userAgent: any OAuth2UserAgent
     ) async throws -> IDToken? {
-        let key = try await DPoPTokenCall.key(of: session.token().binding, prover, setIn: "sign-in")
-        let (tokens, idToken) = try await asking(for: challenge).tokens(with: userAgent, key)
+        let signIn = asking(for: challenge)
+        let (tokens, idToken, key) = try await signIn.tokens(ofStepUp: session, with: userAgent)
         guard tokens.bringsRefreshToken else {
             throw OAuth2SignInError(
                 .invalidResponse, reason: "a step-up needs a refresh token; add offline_access to the scope")
         }
+        // The session may have ended meanwhile, and its key with it.
+        try await key?.keep()
         try await session.stepUp(tokens)
         return idToken
+    }
+
+    private func tokens(
+        ofStepUp session: any TokenProvider, with userAgent: any OAuth2UserAgent
+    ) async throws -> (TokenRefreshResult, IDToken?, DPoPTokenCall?) {
+        let key: DPoPTokenCall?
+        do {
+            key = try await DPoPTokenCall.key(of: session.token().binding, prover, setIn: "sign-in")
+        } catch  where (error as? AuthenticationError)?.code == .stepUpRequired || error is SigningKeyError {
+            return try await DPoPTokenCall.withNewKey(of: prover) { key in
+                let (tokens, idToken) = try await self.tokens(with: userAgent, key)
+                return (tokens, idToken, key)
+            }
+        }
+        let (tokens, idToken) = try await tokens(with: userAgent, key)
+        return (tokens, idToken, key)
     }
 
     /// The same sign-in, whose page asks for what a challenge demands (RFC 9470 §4).

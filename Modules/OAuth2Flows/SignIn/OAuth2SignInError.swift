@@ -77,7 +77,7 @@ extension OAuth2SignInError {
         switch serverCode {
         case _ where error.code == .redirectRefused: code = .redirected
         case _ where error.statusOfWholeResponse == nil: code = .unavailable
-        case "access_denied": code = .denied
+        case "access_denied", "authorization_declined": code = .denied
         case "expired_token": code = .expired
         case _ where (error.status ?? 0) >= 500 || error.status == 429: code = .unavailable
         case _ where error.code == .decodingFailed: code = .invalidResponse

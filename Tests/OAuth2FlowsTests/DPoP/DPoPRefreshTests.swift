@@ -92,8 +92,26 @@ final class FailingKeys: SigningKeyStore {
         let request = session.request(nonces: Dictionary(uniqueKeysWithValues: old))
         let binding = try #require(try await session.handler.refresh(request).binding)
         #expect(session.server.now.probes == 1 && session.server.now.challenges == 0)
+        #expect(binding.nonces.keys.allSatisfy { $0.hasPrefix("as ") }, "the old ones are gone")
         let token = SessionToken(value: "access-1", session: SessionID(), generation: 1, binding: binding)
         session.prover.received(nonce: "nonce-of-the-api", serverDate: nil, from: session.server.url, for: token)
+        _ = try await session.handler.refresh(session.request())
+        #expect(session.server.now.probes == 1 && session.server.now.challenges == 0)
+    }
+
+    /// The time of the probe's proof was wrong, and its refusal named no nonce.
+    @Test(arguments: [true, false])
+    func `KE6: a refused probe is made anew with the refusal's date`(_ isKnown: Bool) async throws {
+        let session = try await BoundSession { ($0.clockOffset, $0.namesNonceInFaults) = (-3_600, false) }
+        let nonces = isKnown ? session.nonces("nonce-old", age: 250) : [:]
+        _ = try await session.handler.refresh(session.request(nonces: nonces))
+        let now = session.server.now
+        #expect(now.faults == ["iat"] && now.probes == 1 && now.challenges == 0 && now.refreshes == ["fixture-key"])
+    }
+
+    @Test func `a gateway that refuses a probe and a refresh says nothing of nonces`() async throws {
+        let session = try await BoundSession { $0.gatewayRefusals = 2 }
+        #expect(await session.handler.refreshError(session.request())?.status == 403)
         _ = try await session.handler.refresh(session.request())
         #expect(session.server.now.probes == 1 && session.server.now.challenges == 0)
     }

@@ -92,6 +92,28 @@ private struct SigningIn {
         #expect(error?.code == .unavailable)
     }
 
+    @Test func `a step-up without the session's key has another one, and the key of a sign-in stays`()
+        async throws
+    {
+        let keys = FailingKeys()
+        let session = try SigningIn(keys: keys)
+        let (server, engine) = (session.server, session.engine)
+        try await session.start()
+        let first = try #require(await session.thumbprint)
+        var stranger = session.signIn
+        stranger.prover = server.prover(FailingKeys())
+        try await stranger.stepUp(engine, for: StepUpChallenge(.key), with: session.userAgent)
+        #expect(await session.thumbprint == server.now.thumbprint && server.now.thumbprint != first)
+
+        // The session may end after the code was exchanged, and its key with it.
+        let prover = server.prover(keys)
+        let key = DPoPTokenCall(prover, try await prover.makeKey())
+        try await key.keep()
+        try await prover.deleteKey(key.thumbprint)
+        try await key.keep()
+        #expect(try await keys.key(withThumbprint: key.thumbprint) != nil)
+    }
+
     @Test func `a key that cannot be read blocks no sign-in, and the new session has one of its own`() async throws {
         let keys = FailingKeys()
         let store = MemoryTokenStore(

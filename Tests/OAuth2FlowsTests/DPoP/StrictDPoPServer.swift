@@ -26,6 +26,8 @@ final class StrictDPoPServer: AuthorizationServer {
         var clockOffset: TimeInterval = 0
         /// The error of the next whole refresh.
         var nextRefusal: String?
+        /// How many calls of the token endpoint a gateway refuses first.
+        var gatewayRefusals = 0
         /// How long a response is under way.
         var delay = Duration.zero
         /// The numbers, from 1, of the requests to a resource that fail before they reach the server, whose nonce
@@ -87,6 +89,10 @@ extension StrictDPoPServer.State {
 
     fileprivate mutating func respond(to request: LoopbackServer.Request) -> LoopbackServer.Action {
         let isTokenCall = request.path == "/token"
+        if isTokenCall, settings.gatewayRefusals > 0 {
+            settings.gatewayRefusals -= 1
+            return .json(#"{"message":"Forbidden"}"#, status: 403)
+        }
         var isNamed = settings.acceptedNonces != nil
         let action: LoopbackServer.Action
         do throws(Refusal) {
