@@ -20,10 +20,12 @@ public final class SessionRegistry<Account: Hashable & Sendable>: Sendable {
     private struct Key: Hashable {
         let account: Account
 
+        /// An account that is a text, or has one as its raw value.
+        private var text: String? { account as? String ?? (account as? any RawRepresentable)?.rawValue as? String }
+
         static func == (one: Key, other: Key) -> Bool {
             guard one.account == other.account else { return false }
-            guard Account.self == String.self, let text = one.account as? String, let other = other.account as? String
-            else { return true }
+            guard let text = one.text, let other = other.text else { return true }
             return text.utf8.elementsEqual(other.utf8)
         }
 

@@ -41,7 +41,7 @@ extension SessionEnding: CustomStringConvertible {
         if let code { parts.append(challenge.map { "\(code) after \($0)" } ?? code) }
         if let requestID { parts.append("request \(requestID)") }
         if let process { parts.append("process \(process)") }
-        if let date { parts.append(date.formatted(.iso8601)) }
+        if let date { parts.append(date.shown) }
         return parts.joined(separator: ", ")
     }
 }

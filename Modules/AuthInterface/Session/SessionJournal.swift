@@ -36,7 +36,7 @@ public protocol SessionJournal: Sendable {
     ) async throws -> SessionJournalEntry
 
     /// Reports that what is written may have changed, as ``SessionSource/changes`` does. The default cannot watch: it
-    /// returns a stream that has ended, and other processes see a change when they look at the store next.
+    /// returns a stream that has ended, and other processes look every few seconds.
     var changes: AsyncStream<Void> { get }
 }
 

@@ -25,7 +25,7 @@ extension SessionSighting: CustomStringConvertible {
     public var description: String {
         var text = "session \(session)"
         if let store { text += ", kept in \(store)" }
-        if let date { text += ", last seen \(date.formatted(.iso8601))" }
+        if let date { text += ", last seen \(date.shown)" }
         return text
     }
 }

@@ -20,7 +20,7 @@ public struct LeaseHolder: Sendable, Hashable, Codable {
 extension LeaseHolder: CustomStringConvertible {
     /// The process, its host where it is another one, and since when.
     public var description: String {
-        let start = since.map { " since \($0.formatted(.iso8601))" } ?? ""
+        let start = since.map { " since \($0.shown)" } ?? ""
         if ProcessIdentity.current.includes(process) { return "this process\(start)" }
         let place = process.host == ProcessIdentity.current.host ? "of this host" : "of host \(process.host)"
         return "process \(process) \(place)\(start)"

@@ -110,7 +110,7 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
 extension RefreshIntent: RedactedDescription {
     /// The owner, the date and what is known of the call; never the key.
     public var description: String {
-        let failed = failure.map { ", failed: \($0.date.formatted(.iso8601)), pause: \($0.pause)" } ?? ""
-        return "RefreshIntent(owner: \(owner), date: \(date.formatted(.iso8601)), isAbandoned: \(isAbandoned)\(failed))"
+        let failed = failure.map { ", failed: \($0.date.shown), pause: \($0.pause)" } ?? ""
+        return "RefreshIntent(owner: \(owner), date: \(date.shown), isAbandoned: \(isAbandoned)\(failed))"
     }
 }

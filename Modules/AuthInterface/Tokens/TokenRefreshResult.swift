@@ -80,7 +80,7 @@ public struct TokenRefreshResult: Sendable, Hashable {
 extension TokenRefreshResult: RedactedDescription {
     /// What was issued; never a token.
     public var description: String {
-        let lifetime = expiresIn.map { "\($0)" } ?? expiresAt.map { "until \($0.formatted(.iso8601))" } ?? "unknown"
+        let lifetime = expiresIn.map { "\($0)" } ?? expiresAt.map { "until \($0.shown)" } ?? "unknown"
         return "TokenRefreshResult(expiresIn: \(lifetime), rotated: \(refreshToken != nil))"
     }
 }

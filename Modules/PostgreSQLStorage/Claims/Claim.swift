@@ -76,16 +76,11 @@ final class Claim: Sendable {
         }
     }
 
-    /// Releases the claim.
+    /// Releases the claim. Once more changes nothing: it is this one's owner and fence that are looked for.
     ///
     /// If the database cannot be reached, it is tried again in the background until the claim lapses.
     func release() async {
-        let isFirst = state.withLock { state in
-            if case .released = state { return false }
-            state = .released
-            return true
-        }
-        guard isFirst else { return }
+        state.withLock { $0 = .released }
         if (try? await releaseOnce()) == nil { Task { await retryRelease() } }
     }
 

@@ -50,8 +50,9 @@ enum FileSystemKind: Sendable {
     private static func kind(of name: Substring) -> FileSystemKind {
         switch name {
         case "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "ceph", "afs", "gfs2", "ocfs2", "lustre", "glusterfs",
-            "beegfs", "fuse", "fuseblk", "fuse.sshfs", "fuse.glusterfs", "fuse.ceph", "fuse.s3fs", "virtiofs", "vboxsf":
+            "beegfs", "gpfs", "fuse", "fuseblk", "virtiofs", "vboxsf":
             .network
+        case _ where name.hasPrefix("fuse."): .network
         case "proc", "sysfs", "cgroup", "cgroup2", "debugfs", "tracefs", "securityfs", "configfs", "pstore", "bpf",
             "efivarfs", "devpts", "mqueue", "binfmt_misc", "fusectl", "autofs":
             .virtual

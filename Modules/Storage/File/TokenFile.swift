@@ -34,7 +34,7 @@ struct TokenFile: Sendable {
         let new = change(found)
         // Without its file the lock excludes no process: another process may have written since.
         guard lock.isAtItsPath else { throw folder.replaced() }
-        try store(new, in: folder)
+        try store(new, over: try? found.get(), in: folder)
     }
 
     /// Removes what is stored, without reading it.
@@ -80,7 +80,9 @@ struct TokenFile: Sendable {
         try folder.create(locking: lockName) { (folder) throws(TokenStoreError) in try store(new, in: folder) }
     }
 
-    private func store(_ new: StoredSession?, in folder: borrowing PrivateFolder) throws(TokenStoreError) {
+    private func store(
+        _ new: StoredSession?, over old: StoredSession? = nil, in folder: borrowing PrivateFolder
+    ) throws(TokenStoreError) {
         guard let new else { return }
         if new == .empty { return try remove(from: folder) }
         let data = try TokenEnvelope.encode(new)
@@ -90,10 +92,10 @@ struct TokenFile: Sendable {
         self.folder.record(folder)
         do throws(TokenStoreError) {
             try folder.replace(name, with: data)
-        } catch  where new.bundle == nil && error.isForLackOfSpace {
-            // A sign-out removes the tokens on a full disk, too. Their space may do for the reason of the end.
+        } catch  where new.ends(old) && error.isForLackOfSpace {
+            // Tokens that end are removed on a full disk, too. Their space may do for what comes after them.
             try folder.remove(name)
-            try? folder.replace(name, with: data)
+            try folder.replace(name, with: data)
         }
         guard try folder.isAtItsPath() else { throw folder.replaced() }
         self.folder.remember(folder)
@@ -126,6 +128,14 @@ struct TokenFile: Sendable {
     private var lockName: String { name + ".lock" }
 
     private var path: String { folder.path + "/" + name }
+}
+
+extension StoredSession {
+    /// Whether the session that is stored is over once this is.
+    fileprivate func ends(_ old: StoredSession?) -> Bool {
+        guard let bundle else { return true }
+        return old?.bundle.map { $0.session != bundle.session } ?? false
+    }
 }
 
 /// The session that a file has held last, without its tokens.

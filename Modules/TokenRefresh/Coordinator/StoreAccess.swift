@@ -40,6 +40,8 @@ struct StoreAccess: Sendable {
                 return .superseded(by: try await read().get())
             } catch let error as TokenStoreError where content.mayDelete(despite: error) {
                 try await store.delete()
+                // Why it has ended, for the other processes.
+                if let shared, let outcome = try? await update(shared, with: content) { return outcome }
                 return .written(replaced: nil)
             } catch let error as TokenStoreError where content.bundle == nil && error.code == .unsupportedVersion {
                 // G36: the session has ended, and what a later version has stored is not known to be of it.

@@ -144,7 +144,9 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     /// - Throws: `AuthenticationError` with code `invalidTokens`, or with `storeUnavailable` while the store cannot be
     ///   read for the first time: pass the tokens again. `CancellationError`.
     public func stepUp(_ tokens: TokenRefreshResult) async throws {
-        let known = state == .unknown ? try await restore() : state
+        let known =
+            state == .unknown
+            ? try await Task.detached(priority: Self.priority) { try await self.restore() }.value : state
         if case .signedOut = known, tokens.accessToken.fitsHeaderField, tokens.bringsRefreshToken {
             cancelBroadRevocations()
         }

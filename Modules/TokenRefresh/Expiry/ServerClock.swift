@@ -45,9 +45,10 @@ extension TokenBundle {
     /// An access token that can be sent, or a refresh token.
     var hasToken: Bool { accessToken.fitsHeaderField || refreshToken?.isEmpty == false }
 
-    /// Whether it has a plausible generation and, where it needs one, a token. Any other bundle counts as unreadable.
+    /// Whether it has a plausible generation and, where it needs one, a token. Any other bundle counts as unreadable,
+    /// and so does one with a date that is no number: it does not equal itself.
     func isUsable(needsToken: Bool) -> Bool {
-        (hasToken || !needsToken) && Self.generations.contains(generation)
+        (hasToken || !needsToken) && Self.generations.contains(generation) && self == self
     }
 }
 

@@ -73,6 +73,8 @@ struct FollowerMachine: Sendable {
     private mutating func requested(_ request: CallerRequest, _ id: WaiterID) {
         if let response = response(to: request) {
             actions.append(.respond(id, response))
+            // The disk of the place may not have been there.
+            if case .signedOut(.never) = state { read(isChange: false) }
             return
         }
         if waiting.isEmpty { actions.append(.bundleNeeded) }

@@ -156,13 +156,20 @@ final class JournaledStore: Sendable {
 
     // MARK: Changes
 
-    /// The changes of a shared store and of the journal. The stream ends with that of the store.
+    /// The changes of a shared store and of the journal. The stream ends with that of the store; a journal that cannot
+    /// report changes is looked at again and again.
     var changes: AsyncStream<Void> {
         guard let shared = access.shared else { return AsyncStream { $0.finish() } }
         guard let journal else { return shared.changes }
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let (ofStore, ofJournal) = (shared.changes, journal.changes)
-        let second = Task.detached { for await _ in ofJournal { continuation.yield() } }
+        let second = Task.detached { [clock] in
+            for await _ in ofJournal { continuation.yield() }
+            while (try? await clock.sleep(until: clock.uptime + TokenRefreshCoordinator.polling.limit)) != nil {
+                continuation.yield()
+                for await _ in journal.changes { continuation.yield() }
+            }
+        }
         let first = Task.detached {
             for await _ in ofStore { continuation.yield() }
             continuation.finish()

@@ -67,6 +67,13 @@ struct AbsentDiskTests {
         try await process.expect(["reason": "active", "end": "done", "reason": "\(SignOutReason.byUser)"])
     }
 
+    /// S29, SE1: the journal may be on the same disk.
+    @Test func `on a full disk a sign-in removes the tokens of the session that it ends`() async throws {
+        let process = try dialogue()
+        try await process.expect(
+            ["mount small": "done", "save": "0", "fill": "true", "overwrite": "done", "load": "100"])
+    }
+
     @Test func `a stream of changes does not prevent unmounting a disk, and ends then`() async throws {
         #expect(try await dialogue().send("watch") == "ended")
     }

@@ -73,6 +73,14 @@ import Testing
         #expect(script.read(.active(script.bundle("ada", 0))) == ["signed in ada"])
     }
 
+    @Test func `S16: a follower that has found nothing looks again when it is asked`() {
+        var script = FollowerScript()
+        #expect(script.ask(1) == ["ask", "read"])
+        #expect(script.read(.empty) == ["signedOut never", "1: notSignedIn"])
+        #expect(script.ask(2) == ["2: notSignedIn", "read"] && script.ask(3) == ["3: notSignedIn"])
+        #expect(script.read(.active(script.bundle("ada", 0))) == ["signed in ada"])
+    }
+
     @Test func `G14: a source that fails later leaves the session, and the token while it is valid`() {
         var script = FollowerScript.following()
         #expect(script.send(.changed) == ["read"])

@@ -30,6 +30,27 @@ import Testing
         try await clock.advance(by: .seconds(1), until: { engine.status.isWatched })
     }
 
+    /// A journal that cannot report changes, such as one on a network file system.
+    private struct SilentJournal: SessionJournal {
+        let base = MemorySessionJournal()
+
+        var storeName: String { base.storeName }
+        func read() async throws -> SessionJournalEntry { try await base.read() }
+        func update(
+            _ change: @escaping @Sendable (Result<SessionJournalEntry, TokenStoreError>) -> SessionJournalEntry?
+        ) async throws -> SessionJournalEntry { try await base.update(change) }
+    }
+
+    @Test func `G30: an end that only a journal without changes took ends the other processes`() async throws {
+        let (store, clock) = (FaultyTokenStore(RecordingTokenStore(holding: .fixture())), ManualTimeSource())
+        let journal = SilentJournal()
+        let engines = (0..<2).map { _ in TokenRefreshCoordinator(over: store, journal: journal, clock: clock) }
+        for engine in engines { try await engine.restore() }
+        store.fail(.delete)
+        try? await engines[0].signOut()
+        try await clock.advance(by: .seconds(1), until: { engines[1].state == .signedOut(.byUser) })
+    }
+
     /// A store that notes in which order it is read and watched, and is slow to be watched.
     private final class OrderedStore: ForwardingStore {
         let base = RecordingTokenStore(holding: .fixture())

@@ -62,6 +62,12 @@ import Testing
         let (composed, decomposed) = (registry["\u{e9}va"], registry["e\u{301}va"])
         #expect(composed !== decomposed)
         #expect(registry["\u{e9}va"] === composed && registry["e\u{301}va"] === decomposed)
+        struct Account: RawRepresentable, Hashable { let rawValue: String }
+        let typed = SessionRegistry<Account> { _ in composed }
+        let engines = ["\u{e9}va", "e\u{301}va"].map { name in
+            typed.count + (typed[Account(rawValue: name)] === composed ? 0 : 9)
+        }
+        #expect(engines == [0, 1] && typed.count == 2)
     }
 
     @Test func `Engines beyond the limit are released, oldest use first, and their sessions read again`() async throws {

@@ -60,6 +60,16 @@ import Testing
         #expect(await access(store).read() == .failure(.unusableBundle))
     }
 
+    @Test func `A stored bundle with a number that is none is corrupt`() async {
+        let nan = Date(timeIntervalSince1970: .nan)
+        let intent = RefreshIntent(idempotencyKey: "fixture-key", owner: .current, date: nan)
+        #expect("\(intent)".contains("unknown") && "\(LeaseHolder(process: .current, since: nan))".contains("unknown"))
+        let bundle = TokenBundle.stored("ada", 1)
+        for bundle in [bundle.with(refreshIntent: intent), .stored("ada", 1, expiresAt: nan)] {
+            #expect(await access(RecordingTokenStore(holding: bundle)).read() == .failure(.unusableBundle))
+        }
+    }
+
     @Test func `G9: a write says what it has removed from a store of one process, where that may be unread`() async {
         let (ada, bob) = (SessionID(rawValue: "ada"), TokenBundle.stored("bob", 0))
         for (content, isSaid) in [
@@ -94,6 +104,9 @@ import Testing
         let end = StoreContent.tombstone(reason, at: Date(), of: .session(session, upTo: .unknown))
         #expect(await access(store).write(end) == (code == .unavailable ? .failed(error) : .written(replaced: nil)))
         #expect((store.base.bundle == nil) == isEmptied)
+        // The other processes learn why.
+        let left: SignOutReason? = if case .tombstone(let end) = await store.base.read() { end.reason } else { nil }
+        #expect(left == (isEmptied ? reason : nil))
     }
 
     @Test func `Rule 3: a save is refused over its tombstone and its generation's other tokens`() async throws {
