@@ -36,11 +36,12 @@ public import NetworkExchange
 /// **Trailers** of a response arrive in its completion, and those of a request (`HTTPBody.trailers`) are sent after its
 /// body, over HTTP/1.1 and HTTP/2. AsyncHTTPClient does not show responses with a status of 1xx.
 ///
-/// **Proxy.** `configure` sets one, with its credentials. Every connection, of `http` too, goes through a tunnel
-/// (`CONNECT`, RFC 9110 §9.3.6), so no proxy sees a request or a response, and no server sees the credentials. A proxy
-/// that requires other credentials (407) fails the call with code `proxyRefused`, which no retry policy repeats; one
-/// that refuses in another way, closes or does not respond with `connectionFailed` or `timedOut`. AsyncHTTPClient does
-/// not show the status of such a refusal.
+/// **Proxy.** `configure` sets one, with its credentials. Every connection goes through a tunnel (`CONNECT`, RFC 9110
+/// §9.3.6), and a request without encryption, to loopback too, is refused with code `cleartextRefused` (G16). So no
+/// proxy sees a request or a response, and no server sees the credentials. A proxy that requires other credentials
+/// (407) fails the call with code `proxyRefused`, which no retry policy repeats; one that refuses in another way,
+/// closes or does not respond with `connectionFailed` or `timedOut`. AsyncHTTPClient does not show the status of such
+/// a refusal. The proxy of an application's own client is not known.
 ///
 /// **Tracing.** AsyncHTTPClient would write whole URLs, with the secrets in their queries, to the spans of the
 /// application's tracer. So its tracing is off, and an observer of the client traces calls. `configure` can turn it on.
@@ -104,7 +105,8 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     ///
     /// - Throws: `HTTPTransportError`: `timedOut` after the idle timeout or the time to the head, `connectionFailed`,
     ///   `tlsFailed` for a certificate or a public key that is not accepted, `invalidResponse` for what is not HTTP,
-    ///   `encodingFailed` when the body cannot be read. `CancellationError` at once when the task is cancelled.
+    ///   `encodingFailed` when the body cannot be read, `cleartextRefused` for a request without encryption through a
+    ///   proxy. `CancellationError` at once when the task is cancelled.
     public func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
         let use = request.connectionUse
         guard let origin = Origin(request.head.url) else {
@@ -112,6 +114,10 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         }
         guard let client = clients.client(for: origin, use: use) else {
             throw HTTPTransportError(.transportFailed, reason: "the transport was shut down")
+        }
+        if origin.isCleartext, let proxy = client.proxy {
+            let reason = "the request would go to the proxy \(proxy) in clear; use https, or no proxy"
+            throw HTTPTransportError(.cleartextRefused, reason: reason)
         }
         let exchange = Exchange(request, deadlines: deadlines, unreadLimit: max(1, limits.unreadBytes))
         let driver = AsyncHTTPClientDriver(exchange, over: client)

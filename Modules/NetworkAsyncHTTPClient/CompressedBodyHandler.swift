@@ -11,6 +11,8 @@ import NIOHTTPCompression
 ///   member has been decoded to. The decompressor gets each member as a response of its own.
 /// - `deflate` without the format of zlib around it, which some servers send (RFC 9110 §8.4.1.2). The decompressor gets
 ///   the two bytes that are missing before it, and the checksum after it.
+/// - A body of a token call that is no more than said to be encoded: neither `gzip` nor `deflate` of JSON begins with
+///   its `{`. So the head waits for the first byte.
 final class CompressedBodyHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart
@@ -37,10 +39,16 @@ final class CompressedBodyHandler: ChannelInboundHandler, RemovableChannelHandle
     private var coding = Coding.other
     /// The head of the response, for its members.
     private var head: NIOHTTP1.HTTPResponseHead?
+    private let isForTokens: Bool
+    /// The head of the response to a token call, until its body begins.
+    private var heldHead: NIOHTTP1.HTTPResponseHead?
     /// Whether the first member has begun.
     private var hasMember = false
 
-    private init(_ decoded: DecodedBodyHandler) { self.decoded = decoded }
+    private init(_ decoded: DecodedBodyHandler, isForTokens: Bool) {
+        self.decoded = decoded
+        self.isForTokens = isForTokens
+    }
 
     /// Adds a decompressor to a connection, and the handlers around it, after a handler. The ratio limits how many
     /// times its size a body may have when it is decoded.
@@ -50,24 +58,31 @@ final class CompressedBodyHandler: ChannelInboundHandler, RemovableChannelHandle
         let decoded = DecodedBodyHandler()
         // NIOHTTPCompression multiplies. No format that it decodes has a ratio above 1,032.
         let decompressor = NIOHTTPResponseDecompressor(limit: .ratio(min(max(1, ratio), 1_000_000)))
-        try channel.pipeline.syncOperations.addHandlers(
-            [CompressedBodyHandler(decoded), decompressor, decoded], position: .after(handler))
+        let operations = channel.pipeline.syncOperations
+        let isForTokens = (try? operations.handler(type: LenientResponseHandler.self)) != nil
+        let preparing = CompressedBodyHandler(decoded, isForTokens: isForTokens)
+        try operations.addHandlers([preparing, decompressor, decoded], position: .after(handler))
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
-        case .head(var head):
-            start(&head)
-            context.fireChannelRead(wrapInboundOut(.head(head)))
+        case .head(let head) where isForTokens: heldHead = head
+        case .head(let head): start(head, context)
         case .body(var bytes):
+            if var head = heldHead.take() {
+                if bytes.readableBytesView.first == UInt8(ascii: "{") { head.headers.remove(name: "Content-Encoding") }
+                start(head, context)
+            }
             pass(&bytes, context)
         case .end:
+            if let head = heldHead.take() { start(head, context) }
             end(context)
             context.fireChannelRead(data)
         }
     }
 
-    private func start(_ head: inout NIOHTTP1.HTTPResponseHead) {
+    private func start(_ received: NIOHTTP1.HTTPResponseHead, _ context: ChannelHandlerContext) {
+        var head = received
         (decoded.count, decoded.checksum, hasMember) = (0, nil, false)
         switch head.headers[canonicalForm: "Content-Encoding"].map({ $0.lowercased() }) {
         case ["gzip"], ["x-gzip"]:
@@ -76,6 +91,7 @@ final class CompressedBodyHandler: ChannelInboundHandler, RemovableChannelHandle
         case ["deflate"]: coding = .deflate(held: ByteBuffer())
         default: coding = .other
         }
+        context.fireChannelRead(wrapInboundOut(.head(head)))
     }
 
     private func pass(_ bytes: inout ByteBuffer, _ context: ChannelHandlerContext) {

@@ -53,8 +53,6 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     /// Whether it is a stream of HTTP/2.
     private let isStream: Bool
     private var request = Request.sent
-    /// Whether the request is for a head without a body.
-    private var isHead = false
     private var response = Response.ended(held: nil)
     /// What the exchange is told, from the head of its request on.
     private var note: ExchangeNote?
@@ -97,7 +95,6 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
             return
         case (.head(var head), _):
             hasReceived = false
-            isHead = head.method == .HEAD
             if !isClosed { response = .awaited }
             let taken = log.takeNote(from: &head.headers)
             self.note = taken.note
@@ -158,10 +155,6 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
         // It may be older than the request, and the response to that is still to come (RFC 9110 §15.5.9).
         if head.status == .requestTimeout { head.headers.replaceOrAdd(name: "Connection", value: "close") }
         let bytesToCome = length.flatMap { Int($0) }
-        // A response without a body has nothing to decode; the decoder would call it cut short.
-        if isHead || head.status == .noContent || head.status == .notModified || bytesToCome == 0 {
-            head.headers.remove(name: "Content-Encoding")
-        }
         let isEncoded = head.headers.contains(name: "Content-Encoding")
         if isEncoded { attachCompressedBody(context) }
         note?.receiveHead(on: context.channel, isConnectionReused: hasResponded)

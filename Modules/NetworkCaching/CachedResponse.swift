@@ -56,10 +56,11 @@ struct CachedResponse: Sendable {
 }
 
 extension CachedResponse {
-    /// Fields that describe a connection, and are not stored (RFC 9111 §3.1).
+    /// Fields that describe a connection (RFC 9111 §3.1) or are of use once, and are not stored.
     private static let unstoredFields: Set = [
         "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",
         "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+        "dpop-nonce",
     ]
 
     static func stored(_ headers: HTTPHeaders) -> [[String]] {
@@ -109,12 +110,20 @@ extension HTTPTransportRequest {
     /// A value by which requests are compared. The session stands for its tokens, which change: each is the same text,
     /// and what is beside it stays, such as the other cookies of a field.
     private func compared(_ value: String) -> String {
-        context.tokens.reduce(value) { $0.replacingOccurrences(of: $1, with: Self.tokenOfSession) }
+        let value = context.tokens.reduce(value) { $0.replacingOccurrences(of: $1, with: Self.tokenOfSession) }
+        return value == "DPoP " + Self.tokenOfSession ? "Bearer " + Self.tokenOfSession : value
+    }
+
+    /// Whether a field proves the key of the session's token (RFC 9449): it says no more than the token, and is new in
+    /// each request.
+    private func isProof(_ name: String) -> Bool {
+        name.equalsIgnoringASCIICase("DPoP") && head.headers["Authorization"].map { compared($0) != $0 } == true
     }
 
     /// The digest of a field. A field that is absent differs from an empty one, and several from one with their values.
     fileprivate func selectingValue(of name: String, hash: KeyedHash) -> String {
-        hash("field\n" + head.headers.values(of: name).map { "\(name):\(compared($0))\n" }.joined())
+        isProof(name)
+            ? "" : hash("field\n" + head.headers.values(of: name).map { "\(name):\(compared($0))\n" }.joined())
     }
 
     /// The fields that say for whom the response is, as they are compared: those whose names denote a secret, and those
@@ -124,7 +133,7 @@ extension HTTPTransportRequest {
     fileprivate var credentials: String? {
         let fields = head.headers.compactMap { field -> String? in
             let value = compared(field.value)
-            guard value != field.value || Redaction.isSensitive(field.name) else { return nil }
+            guard value != field.value || Redaction.isSensitive(field.name), !isProof(field.name) else { return nil }
             return "\(field.name.lowercased()):\(value)\n"
         }
         return fields.isEmpty ? nil : fields.joined()

@@ -43,7 +43,9 @@ public struct CachingTransport: HTTPTransport {
         let control = CacheControl(request.head.headers)
         guard request.isCacheable, !control.has("no-store") else { return try await performUnstored(request) }
         let key = CachedResponse.Key(of: request, hash: cache.hash)
-        guard let kept = cache.response(for: key, to: request) else {
+        // What refused a token, in a response that may be kept, must not answer for the next one.
+        let isAfterRefusal = request.context.attempt > request.context.retries + 1
+        guard !isAfterRefusal, let kept = cache.response(for: key, to: request) else {
             guard !control.has("only-if-cached") else { return .gatewayTimeout(request) }
             let requestedAt = request.context.clock.date
             let response = try await next.perform(request)

@@ -73,8 +73,8 @@ extension HTTPResponseHead {
     /// The statuses that are not kept: parts and validations, refused credentials, and those of RFC 6585.
     private static let unstoredStatuses: Set = [206, 304, 401, 403, 407, 428, 429, 431, 511]
 
-    /// The failures that say nothing of the resource, but for those of 5xx: of the request, its time and its rate.
-    private static let failuresOfRequests: Set = [401, 407, 408, 425, 428, 429, 431]
+    /// The failures that say nothing of the resource, but for those of 5xx: of the request, its token, time and rate.
+    private static let failuresOfRequests: Set = [400, 401, 407, 408, 419, 425, 428, 429, 431, 440, 498]
 
     /// Whether the response takes the place of a kept one, also where it is not kept itself.
     var replaces: Bool { (200..<500).contains(status) && status != 304 && !Self.failuresOfRequests.contains(status) }

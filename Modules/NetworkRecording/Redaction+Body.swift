@@ -41,8 +41,7 @@ extension Redaction {
                 shown[text(member.key)] = self.shown(member.value, isSecret: isSecret)
             }
         case let elements as [Any]: elements.map { shown($0, isSecret: isSecret) }
-        case let text as String:
-            isSecret ? Self.placeholder : Self.address(text).map(url) ?? self.value(text, named: "")
+        case let text as String: isSecret ? Self.placeholder : self.value(text, named: "")
         case is NSNull: value
         default: isSecret || text("\(value)") != "\(value)" ? Self.placeholder : value
         }

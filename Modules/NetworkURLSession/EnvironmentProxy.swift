@@ -19,13 +19,16 @@ struct EnvironmentProxy {
         guard origin.scheme == "http", let variable = Self.variables.first(where: { value($0) != nil }) else {
             return nil
         }
-        let exceptions = (value("no_proxy") ?? value("NO_PROXY") ?? "").lowercased().split { ", \t".contains($0) }
+        let names = value("no_proxy") ?? value("NO_PROXY") ?? ""
         let host = origin.host.trimmingCharacters(in: ["[", "]"])
-        let isExcepted = exceptions.contains { exception in
-            let name = exception.drop { $0 == "." }
-            return exception == "*" || host == name || host.hasSuffix("." + name)
+        let isAddress = host.contains(":") || host.allSatisfy { "0123456789.".contains($0) }
+        // As every libcurl reads it: `*` only alone, an address as a whole, nothing from an entry with a blank on.
+        let entries = names.lowercased().split(separator: ",").map { $0.trimmingCharacters(in: [" "]) }
+        let isExcepted = entries.prefix { !$0.contains(where: \.isWhitespace) }.contains { entry in
+            let name = entry.hasPrefix(".") ? entry.dropFirst() : entry[...]
+            return isAddress ? host == entry : host == name || host.hasSuffix("." + name)
         }
-        return isExcepted ? nil : variable
+        return isExcepted || names == "*" ? nil : variable
     }
 
     /// Refuses what would go to a proxy in clear.

@@ -10,7 +10,7 @@ public import NetworkExchange
 /// |---|---|
 /// | a chunked response with a trailer field | it ends (`Transfer completed, but there's no response`) |
 /// | a head that is cut short | it ends |
-/// | bytes behind a response on a kept connection | the next request over it gets them: 1 in 2,000 requests in a race |
+/// | bytes behind a response on a kept connection | the next request over it gets them, in most cases |
 /// | a head of 12,000 fields (84 kB); of 20,000 fields | no session makes progress for 3 s; for 30 s |
 /// | a head of 50,000 fields, a million chunks of one byte | no session makes progress any more |
 /// | a `gzip` of 10 MB that is 10 GB when it is decoded | the same, until ``Limits/unreadBytes`` has ended it |

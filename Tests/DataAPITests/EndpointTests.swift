@@ -61,7 +61,7 @@ import Testing
     @Test(
         arguments: [
             ("42", "42"), ("0", "0"), (#""42""#, "42"), ("false", nil), ("null", nil), (#""""#, nil), ("true", "error"),
-            ("1.5", "error"), ("{}", "error"),
+            ("1.5", "error"), ("{}", "error"), ("18446744073709551615", "18446744073709551615"),
         ] as [(String, String?)])
     func `a cursor is a text or a number, false is the end, and any other fails`(cursor: String, text: String?) throws {
         do {

@@ -17,7 +17,8 @@ import Testing
     static let readable =
         [
             "X A: b", "stray", "X-A: b\r\n c\r\n\td", " X-A: b", "stray\r\n X-A: b", "X-A: \u{1}b\u{0}\u{7F}", "\u{1}",
-            ": b", "X-A : b", "Transfer-Encoding: identity", "Content-Length: 9",
+            ": b", "X-A : b", "Transfer-Encoding: identity", "Content-Length: 9", "Content-Encoding: gzip",
+            "Content-Encoding: deflate",
         ].map { "HTTP/1.1 200 OK\r\n\($0)\r\nContent-Length: 9\r\n\r\n\(tokens)" }
         + [
             "HTTP/1.1 200 OK\r\nContent-Length: 7\r\n" + chunks,

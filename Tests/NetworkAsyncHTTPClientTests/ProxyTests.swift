@@ -40,20 +40,18 @@ import Testing
         }
     }
 
-    @Test func `an http request goes through a tunnel too, with its fields hidden from the proxy`() async throws {
-        // The proxy, and the server behind its tunnel.
-        let peer = try LoopbackPeer { connection in
-            guard connection.readRequest() != nil else { return }
-            connection.send("HTTP/1.1 200 Connection established\r\n\r\n")
-            while connection.readRequest() != nil { connection.respond(body: Data("ok".utf8)) }
+    @Test func `LE1, G16: no proxy is asked for a tunnel to a server without encryption, on loopback too`() async throws
+    {
+        let proxy = try Self.proxy(responding: nil)
+        defer { proxy.stop() }
+        let transport = Self.transport(to: proxy.url)
+        for target in [proxy.url, url("http://api.example.com")] {
+            let request = HTTPTransportRequest(head: HTTPRequestHead(url: target))
+            let error = await #expect(throws: HTTPTransportError.self) { _ = try await transport.perform(request) }
+            #expect(error?.code == .cleartextRefused)
+            #expect(error?.reason.contains("the proxy 127.0.0.1:\(proxy.url.port ?? 0)") == true)
         }
-        defer { peer.stop() }
-        let head = HTTPRequestHead(url: peer.url, headers: ["Authorization": "Bearer x"])
-        let response = try await Self.transport(to: peer.url).perform(HTTPTransportRequest(head: head))
-        #expect(try await response.body.collect(upTo: 10) == Data("ok".utf8))
-        #expect(peer.requests.map(\.method) == ["CONNECT", "GET"])
-        #expect(peer.requests.map { $0["Authorization"] } == [nil, "Bearer x"])
-        #expect(peer.requests.map { $0["Proxy-Authorization"] } == ["Basic \(Self.credentials)", nil])
+        #expect(proxy.requests.isEmpty)
     }
 
     @Test(arguments: protocols, [true, false])

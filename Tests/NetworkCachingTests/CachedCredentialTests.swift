@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 import Foundation
 import NetworkCore
 import NetworkTesting
@@ -89,6 +90,44 @@ struct CachedCredentialTests {
         if credential == .cookieBesideToken { endpoint.settings.headers["Cookie"] = "t=access-1; tenant=aaaa" }
         _ = try await network.send(endpoint)
         #expect(exchanges.requests.count == 1)
+    }
+
+    /// As `DPoPProver` does.
+    private final class Proof: RequestProof {
+        private let count = Locked(0)
+
+        func fields(method: String, url: URL, token: SessionToken) async throws -> [String: String] {
+            count.withLock { $0 += 1 }
+            return ["DPoP": "proof-\(count.withLock { $0 })"]
+        }
+
+        func received(nonce: String?, serverDate: Date?, from url: URL, for token: SessionToken) {}
+    }
+
+    @Test func `G34: the proof of a token says no more than the token`() async throws {
+        let provider = ScriptedTokenProvider()
+        provider.set(
+            .success(
+                SessionToken(
+                    value: "access-0", session: SessionToken.first.session, generation: 0,
+                    binding: TokenBinding(thumbprint: "fixture-key"))))
+        let (cache, exchanges) = (ResponseCache(), Self.transport(nil))
+        let network = NetworkClient(baseURL: baseURL, transport: CachingTransport(exchanges, cache: cache))
+            .authenticated(by: provider, policy: AuthenticationPolicy(placement: .dpop(Proof())))
+        for _ in 0..<2 { _ = try await network.send(Endpoint<Data>.get("x")) }
+        #expect(exchanges.requests.count == 1 && exchanges.requests.first?.headers["DPoP"] == "proof-1")
+    }
+
+    @Test func `G10: a refusal in a response that is kept does not answer for the next token`() async throws {
+        let exchanges = StubTransport { _, number in
+            .scripted(200, .fresh, body: Data((number == 1 ? #"{"error":{"code":"TOKEN_EXPIRED"}}"# : "7").utf8))
+        }
+        var policy = AuthenticationPolicy()
+        policy.refusals = .codes()
+        let network = NetworkClient(baseURL: baseURL, transport: CachingTransport(exchanges))
+            .authenticated(by: ScriptedTokenProvider(), policy: policy)
+        for _ in 0..<2 { #expect(try await network.send(Endpoint<Int>.get("x")) == 7) }
+        #expect(exchanges.requests.count == 2)
     }
 
     @Test func `no part of a request is readable in a cache folder, and a later process is served from it`()

@@ -115,7 +115,7 @@ extension CachingTransportTests {
         #expect(get.requests.count == 3, "another variant stays")
     }
 
-    @Test(arguments: [500, 503, 408, 425, 429])
+    @Test(arguments: [500, 503, 408, 419, 425, 429])
     func `a failure that says nothing of the resource leaves the kept response`(status: Int) async throws {
         let get = CachedExchange(cache, clock) { _, number in
             number == 1 ? .scripted(200, .fresh) : .scripted(status)

@@ -68,6 +68,8 @@ struct RecordingTests {
             var form = MultipartForm()
             form.append("password", secret)
             form.append("name", "Ada")
+            // More than a form that is encoded in memory.
+            form.append("filling", String(repeating: "a", count: 1_024 * 1_024))
             _ = try await client.send(Endpoint<Article>.post("login", body: .multipart(form)))
         }
         let data = try archive.encoded()
@@ -93,6 +95,18 @@ struct RecordingTests {
         let command = try #require(commands.values.first)
         #expect(command.contains("X-User-Key: redacted") && command.contains("links/redacted/use"))
         #expect(commands.values.count == 1)
+    }
+
+    @Test func `the tokens of a refresh are in no recording and no command, under any name`() async throws {
+        let token = "r-0123456789abcdef"
+        let commands = Recorder<String>()
+        let recorder = HARRecorder(CommandTransport(commands: commands))
+        let call = Endpoint<Void>.post("refresh", json: ["rt": token]).header("X-Refresh", token)
+            .allowingLateResponse(to: TokenRefreshRequest(refreshToken: token))
+        try await NetworkClient(baseURL: baseURL, transport: recorder).send(call)
+        let text = String(decoding: try recorder.archive.encoded(), as: UTF8.self) + commands.values.joined()
+        #expect(text.contains("X-Refresh: redacted") && text.contains(#"{"rt":"redacted"}"#) && !text.contains(token))
+        #expect(!"\(call.settings)".contains(token))
     }
 
     @Test func `what failed is recorded with its reason, and what is no text without a body`() async throws {

@@ -178,7 +178,10 @@ struct URLSessionTransportTests {
         (".example", "http://api.example/", true), ("example", "http://api.example/", true),
         ("EXAMPLE", "http://api.example/", true), ("ample", "http://api.example/", false),
         ("127.0.0.10", "http://127.0.0.1/", false), ("127.0.0.0/8", "http://127.0.0.1/", false),
-        ("", "http://127.0.0.1/", false),
+        ("", "http://127.0.0.1/", false), ("localhost,*", "http://127.0.0.1/", false),
+        ("*,", "http://127.0.0.1/", false), ("* ", "http://api.example/", false), ("1", "http://127.0.0.1/", false),
+        ("0.0.1", "http://127.0.0.1/", false), (".127.0.0.1", "http://127.0.0.1/", false),
+        ("..example", "http://api.example/", false), ("a b,example", "http://api.example/", false),
     ])
     func `what no_proxy names goes to the server itself`(names: String, url: String, isExcepted: Bool) throws {
         for name in ["no_proxy", "NO_PROXY"] {

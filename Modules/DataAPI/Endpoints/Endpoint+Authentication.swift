@@ -38,7 +38,7 @@ extension Endpoint where Response == IssuedTokens {
 extension Endpoint where Response == Void {
     /// Ends a session at the server. A refresh token that is no longer valid is not an error.
     public static func logout(refreshToken: String, dialect: RESTTokenDialect = .standard) -> Self {
-        .post(dialect.logoutPath, json: [dialect.refreshTokenName: refreshToken]).asTokenCall()
+        .post(dialect.logoutPath, json: [dialect.refreshTokenName: refreshToken]).asTokenCall().hiding([refreshToken])
     }
 }
 

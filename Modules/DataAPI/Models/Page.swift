@@ -13,7 +13,9 @@ public struct Page<Item: Sendable>: Sendable {
         /// - Throws: `DecodingError` for every other value.
         public init(from decoder: any Decoder) throws {
             let value = try decoder.singleValueContainer()
-            rawValue = try (try? value.decode(Int64.self)).map { "\($0)" } ?? value.decode(String.self)
+            let number =
+                (try? value.decode(Int64.self)).map { "\($0)" } ?? (try? value.decode(UInt64.self)).map { "\($0)" }
+            rawValue = try number ?? value.decode(String.self)
         }
 
         /// The cursor as the server wrote it.

@@ -150,6 +150,14 @@ struct CallAuthentication: Sendable {
         }
     }
 
+    /// The error of a failed attempt after the deadline of its call, when no other token can be waited for.
+    func late(_ failure: NetworkError) -> NetworkError {
+        guard carried != nil else { return failure }
+        if carriesProof, failure.response?.wantedInProof != nil { return .tokenIsLate }
+        let demand = failure.demandingStepUp(orOneOf: policy.expiredStatuses, withoutQuoting: secrets)
+        return demand ?? (policy.refuses(failure) ? .tokenIsLate : failure)
+    }
+
     /// Passes the date on the server's clock to the provider, and with the nonce of the server to the next proof, for
     /// responses to requests with a token only: another origin must not decide how long a session's tokens are valid.
     ///
@@ -168,6 +176,14 @@ struct CallAuthentication: Sendable {
         // RFC 9449 §8.2: what a cache has kept has an old nonce.
         let nonce = head.isKept ? nil : head.headers["DPoP-Nonce"]
         proof.received(nonce: nonce, serverDate: date, from: url, for: token)
+    }
+}
+
+extension NetworkError {
+    /// It was the token that the server has refused, and not the call.
+    static var tokenIsLate: NetworkError {
+        let reason = "the deadline passed before the call could be sent again with a new token or proof"
+        return NetworkError(.timedOut, reason: reason, waitedFor: .token)
     }
 }
 

@@ -16,8 +16,8 @@ struct CallState: Sendable {
     let options: RequestOptions
     /// The client's, then those of the options.
     let interceptors: [any RequestInterceptor]
-    /// What the path of the endpoint holds that no one may see.
-    let secretsOfPath: [String]
+    /// What the endpoint marks as secrets: in its path, and the tokens of a refresh.
+    let secrets: [String]
     let clock: any TimeSource
     let startedAt: Duration
 
@@ -36,8 +36,8 @@ struct CallState: Sendable {
     /// Whether a redirect has led to the last request.
     var isRedirected = false
 
-    /// Whether a server has refused the request for the connection on which it came (421).
-    var wasMisdirected = false
+    /// Whether a kept connection will not do: a server has refused the one before (421), or it was lost.
+    var needsNewConnection = false
 
     /// What the phases of the last attempt took; `nil` where there is no observer.
     let phases: CallPhases?
@@ -54,9 +54,9 @@ struct CallState: Sendable {
             id: id, attempt: attempt, retries: retries, method: endpoint.method, isIdempotent: settings.isIdempotent,
             isReplayable: body.isReplayable, session: authentication?.carried?.session, tags: options.tags,
             clock: clock)
-        context.secrets = secretsOfPath
+        context.secrets = secrets
         context.hasIdempotencyKey = settings.hasIdempotencyKey
-        context.needsNewConnection = wasMisdirected
+        context.needsNewConnection = needsNewConnection
         return context
     }
 
@@ -100,7 +100,7 @@ struct CallState: Sendable {
 
     /// What may be shown of the last request to observers. The target of a redirect may quote any secret of the call.
     var summary: RequestSummary {
-        RequestSummary(head, isRedirected ? redaction : Redaction(secrets: secretsOfPath), of: message)
+        RequestSummary(head, isRedirected ? redaction : Redaction(secrets: secrets), of: message)
     }
 
     /// Converts any error of an attempt to an error of the call, with the last request, the attempt and the elapsed
@@ -121,7 +121,7 @@ struct CallState: Sendable {
 
     /// Without the secrets that the call carried, in any attempt. It is made when a call fails.
     private var redaction: Redaction {
-        var carried = CarriedSecrets(secretsOfPath + (authentication?.secrets ?? []))
+        var carried = CarriedSecrets(secrets + (authentication?.secrets ?? []))
         carried.add(message)
         if head != endpoint { carried.add(head) }
         return Redaction(carried)

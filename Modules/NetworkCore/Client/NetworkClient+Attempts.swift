@@ -103,6 +103,8 @@ extension NetworkClient {
             return try await exchange(call)
         } catch let error as HTTPTransportError where call.isRepeated(after: error.repetition) {
             call.renewDeadline(at: clock.uptime)
+            // Another kept one may be as old.
+            call.needsNewConnection = true
             try await renewProof(of: &call)
             return try await exchange(call)
         }
@@ -198,7 +200,9 @@ extension NetworkClient {
     /// - Throws: The failure, when it is not sent again, its body cannot be, or the pause would outlast the deadline.
     func pauseBeforeRetry(after failure: NetworkError, of call: inout CallState) async throws -> Duration {
         call.renewDeadline(at: clock.uptime)
-        if let left = call.timeLeft(at: clock.uptime), left <= .zero { throw failure }
+        if let left = call.timeLeft(at: clock.uptime), left <= .zero {
+            throw call.authentication?.late(failure) ?? failure
+        }
         let isReplayable = call.body.isReplayable
         var decision =
             try await withTokens(of: &call) { try await $0.retry(failure, isReplayable: isReplayable) } ?? .doNotRetry
@@ -212,8 +216,6 @@ extension NetworkClient {
         guard case .retry(let pause) = decision else { throw failure }
         guard isReplayable else { throw failure.becauseOfOneShotBody() }
         guard let left = call.timeLeft(at: clock.uptime), left <= pause else { return pause }
-        // It was the token that the server has refused, and not the call.
-        let reason = "the deadline passed before the call could be sent again with a new token or proof"
-        throw isForToken ? NetworkError(.timedOut, reason: reason, waitedFor: .token) : failure
+        throw isForToken ? NetworkError.tokenIsLate : failure
     }
 }

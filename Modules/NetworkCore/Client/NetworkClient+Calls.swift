@@ -88,7 +88,7 @@ extension NetworkClient {
             }
             do {
                 let pause = try await pauseBeforeRetry(after: failure, of: &call)
-                if failure.status == 421 { call.wasMisdirected = true }
+                if failure.status == 421 { call.needsNewConnection = true }
                 notify(.retrying(after: pause, because: failure.code, status: failure.status), of: call)
                 if pause > .zero { try await clock.sleep(until: clock.uptime + pause) }
             } catch {
@@ -132,7 +132,7 @@ extension NetworkClient {
                 endsWithBody: purpose == .call,
                 options: options,
                 interceptors: options.interceptors.isEmpty ? interceptors : interceptors + options.interceptors,
-                secretsOfPath: endpoint.path.secrets,
+                secrets: endpoint.path.secrets + endpoint.settings.secrets.values,
                 clock: clock,
                 startedAt: startedAt,
                 authentication: rules.map { CallAuthentication($0, continuity: options.continuity) },

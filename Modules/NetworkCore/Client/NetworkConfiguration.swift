@@ -60,7 +60,9 @@ extension NetworkConfiguration {
         guard let url = url(of: endpoint) else {
             throw NetworkError(.invalidRequest, reason: "the base URL and the path are not a URL")
         }
-        return HTTPRequestHead(method: endpoint.method, url: url, headers: try headers(of: endpoint, at: url))
+        var head = HTTPRequestHead(method: endpoint.method, url: url, headers: try headers(of: endpoint, at: url))
+        head.secrets.values = endpoint.path.secrets
+        return head
     }
 
     private func headers<Response>(of endpoint: Endpoint<Response>, at url: URL) throws(HTTPFieldError) -> HTTPHeaders {

@@ -36,6 +36,9 @@ public struct CallSettings: Sendable {
     /// The right to send the call, where it ends (G28).
     var startPermit: StartPermit?
 
+    /// What the call sends under a name that need not denote a secret.
+    var secrets = HiddenSecrets()
+
     /// What the call is for; `nil`: an ordinary one.
     var purpose: HTTPTransportRequest.Purpose?
 

@@ -40,7 +40,7 @@ public struct RequestContext: Sendable {
     /// Whether a server has said that a connection is not for the origin of the request (421, RFC 9110 §15.5.20).
     package internal(set) var needsNewConnection = false
 
-    /// The secrets in the path of the endpoint, so that no recording of the request shows them.
+    /// What the endpoint marks as secrets, so that no recording of the request shows them.
     var secrets: [String] = []
 
     /// What the call has carried of the session's tokens.

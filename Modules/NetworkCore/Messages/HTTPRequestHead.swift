@@ -21,6 +21,9 @@ public struct HTTPRequestHead: Sendable, Hashable {
     /// The header fields, without those that frame the message.
     public var headers: HTTPHeaders
 
+    /// What the path of the endpoint marks as secrets.
+    var secrets = HiddenSecrets()
+
     /// Creates a head.
     public init(method: HTTPMethod = .get, url: URL, headers: HTTPHeaders = [:]) {
         self.method = method
@@ -73,6 +76,6 @@ public struct HTTPRequestHead: Sendable, Hashable {
 }
 
 extension HTTPRequestHead: RedactedDescription {
-    /// The method and the redacted URL; never a header value (G17).
-    public var description: String { RequestSummary(self).description }
+    /// The method and the redacted URL, without the secrets of the path; never a header value (G17).
+    public var description: String { RequestSummary(self, Redaction(secrets: secrets.values)).description }
 }

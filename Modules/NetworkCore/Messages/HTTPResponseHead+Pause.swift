@@ -54,7 +54,9 @@ extension HTTPResponseHead {
         let field = headers["RateLimit"] ?? ""
         let items = field.contains(";") ? field.split(separator: ",") : [field[...]]
         return items.map(Self.limit)
-            + ["X-RateLimit", "RateLimit"].map { (number(in: "\($0)-Remaining"), number(in: "\($0)-Reset")) }
+            + ["X-RateLimit", "X-Rate-Limit", "RateLimit"].map {
+                (number(in: "\($0)-Remaining"), number(in: "\($0)-Reset"))
+            }
     }
 
     private static func limit(_ item: Substring) -> Limit {

@@ -9,15 +9,22 @@ struct CarriedSecrets: Sendable {
     /// The most secrets of one call that are searched for.
     static let maximumCount = 64
 
+    /// How many URLs are looked into, each within the one before: a server may have chosen them.
+    static let maximumDepth = 2
+
     /// The secrets, each once.
     private(set) var values: Set<String> = []
 
     /// Whether each secret of the call is among the values. If not, no search can clear a text of a response.
     private(set) var areComplete = true
 
-    init(_ values: [String?] = [], in text: String = "") {
+    /// How many URLs more are looked into.
+    private var depth: Int
+
+    init(_ values: [String?] = [], in text: String = "", depth: Int = Self.maximumDepth) {
+        self.depth = depth
         for case let value? in values { add(value) }
-        addContent(of: text)
+        if !text.isEmpty { add(text, named: "") }
     }
 
     /// Adds a secret. One that is shorter than ``Redaction/minimumSecretLength`` is none.
@@ -33,6 +40,7 @@ struct CarriedSecrets: Sendable {
         let isSecret = Redaction.isSensitive(name) && !Redaction.isWord(value, under: name)
         if isSecret || (isHidden && value.isUnmistakable) { for form in [value, decoded] { add(form) } }
         addContent(of: decoded)
+        if decoded != value { addContent(of: value) }
     }
 }
 
@@ -43,7 +51,6 @@ extension CarriedSecrets {
     mutating func add(_ head: HTTPRequestHead) {
         add(head.url)
         for (name, value) in head.headers.map({ ($0.name.lowercased(), $0.value) }) {
-            if let url = Redaction.address(value) { add(url) }
             addContent(of: value)
             guard Redaction.isSensitive(name) else { continue }
             add(value)
@@ -57,9 +64,18 @@ extension CarriedSecrets {
         }
     }
 
-    /// Adds what is not shown of a URL. A word of letters under a name that says nothing is no secret.
+    /// Adds what is not shown of a URL. A word of letters under a name that says nothing is no secret. A URL deep in
+    /// others is one as a whole, unless it is a path.
     private mutating func add(_ url: URL) {
-        _ = Redaction.standard.url(url) { add($0, named: $1, isHidden: !$0.utf8.allSatisfy(\.isLetter)) }
+        guard depth > 0 else {
+            if url.absoluteString.contains(where: { "?#@;".contains($0) }) { add(url.absoluteString) }
+            return
+        }
+        depth -= 1
+        defer { depth += 1 }
+        var redaction = Redaction.standard
+        redaction.depth = depth
+        _ = redaction.url(url) { add($0, named: $1, isHidden: !$0.utf8.allSatisfy(\.isLetter)) }
     }
 
     /// Adds the password of `Basic` (RFC 7617), and a long user, or one without a password; and so for any scheme.
@@ -144,12 +160,12 @@ extension CarriedSecrets {
         default:
             let text = value as? String ?? "\(value)"
             add(text, named: name, isHidden: isInherited)
-            if let url = Redaction.address(text) { add(url) }
         }
     }
 
-    /// Adds what JSON in a text has, or the arguments of GraphQL: `login(password: "…")`.
+    /// Adds what a URL hides, what JSON in a text has, or the arguments of GraphQL: `login(password: "…")`.
     private mutating func addContent(of text: String) {
+        if let url = Redaction.address(text) { add(url) }
         let first = text.utf8.first { $0 > 0x20 }
         if first == 0x7B || first == 0x5B, let object = try? JSONSerialization.jsonObject(with: Data(text.utf8)) {
             return addMembers(of: object)

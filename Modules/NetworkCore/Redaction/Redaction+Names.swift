@@ -18,14 +18,16 @@ extension Redaction {
         token secret password passwd pwd passphrase passcode signature signedrequest hmac credential session sessid auth
         apikey accesskey masterkey privatekey secretkey subscriptionkey signingkey functionskey assertion jwt saml cookie
         verifier bearer ticket csrf xsrf dpop mnemonic seedphrase recoveryphrase securityanswer onetimecode appcheck
+        apihash privateexponent
         """
     ).map { Array($0.utf8) }
     private static let ordinary = list("author coauthor tokeniz tokenis secretar obsession possession")
-    private static let sensitiveNames = list("code state nonce cnonce sid refresh cvv cvc connectionstring")
+    private static let sensitiveNames = list(
+        "code state nonce cnonce sid refresh cvv cvc connectionstring mfa fa twofactor jwk")
 
     /// The words that end the name of a secret; those before them with which it is none, as in `publicKey`; and those
     /// that need no mark, as in `userpin`, and with which a code is one.
-    private static let lastWords = list("key pin pass pw sig sign tokens")
+    private static let lastWords = list("key keys pin pins mpin tpin pass pw psk sig sign tokens")
     private static let purposes = list(
         """
         public foreign partition sort cache surrogate object s row column field range group map unique translation page
@@ -35,7 +37,8 @@ extension Redaction {
     private static let owners = list(
         """
         user new old current admin db card sms email app device mfa tfa fa factor recovery backup verification verify
-        confirmation security access pin invite invitation reset activation unlock pairing magic login otp totp
+        confirmation security access pin invite invitation reset activation unlock pairing magic login otp totp phone
+        mobile oob validation signin
         """)
 
     /// The last words of names that say something about a secret, and of those of a copy.
@@ -49,19 +52,20 @@ extension Redaction {
     package static func isSensitive(_ name: String) -> Bool {
         var words = words(of: name)
         guard let end = words.last, !measures.contains(end) else { return false }
-        while words.count > 1, copies.contains(words[words.count - 1]) { words.removeLast() }
         // An author is no secret, and an authorization is one.
         words.removeAll { word in
             ordinary.contains { word.hasPrefix($0) && !["authoriz", "authoris"].contains(where: word.hasPrefix) }
         }
         let letters = Array(words.joined().utf8)
+        while words.count > 1, copies.contains(words[words.count - 1]) { words.removeLast() }
         guard let last = words.popLast() else { return false }
         let previous = words.last ?? ""
         if lastWords.contains(last) { return !purposes.contains(previous) }
         return sensitiveNames.contains(words.joined() + last) || (words + [last]).contains { $0.hasSuffix("otp") }
             || letters.indices.contains { start in parts.contains { letters[start...].starts(with: $0) } }
             || lastWords.union(["code", "codes"]).contains {
-                last.hasSuffix($0) && owners.contains(last == $0 ? previous : String(last.dropLast($0.count)))
+                let own = last == $0 ? [previous, words.suffix(2).joined()] : [String(last.dropLast($0.count))]
+                return last.hasSuffix($0) && !owners.isDisjoint(with: own)
             }
     }
 
@@ -82,7 +86,7 @@ extension Redaction {
     package static func isWord(_ value: String, under name: String) -> Bool {
         let letters = name.lowercased().filter(\.isLetter)
         let mayBeOne =
-            list("code state key").contains(letters)
+            list("code state key keys").contains(letters)
             || ["type", "hint", "kind", "method"].contains(where: letters.hasSuffix)
         return mayBeOne && value.utf8.allSatisfy { $0 == 0x5F || $0.isLetter }
     }
@@ -96,8 +100,9 @@ extension Redaction {
 
     /// Whether the value of a query item may be shown: the name is of paging, sorting, searching or selecting, and the
     /// value has no secret in itself. Any other is redacted, because an API is free to name its secrets.
-    static func isHarmless(_ name: String, _ value: String = "") -> Bool {
-        harmlessNames.contains(name.lowercased().filter(\.isLetter)) && CarriedSecrets(in: value).values.isEmpty
+    static func isHarmless(_ name: String, _ value: String = "", depth: Int = CarriedSecrets.maximumDepth) -> Bool {
+        harmlessNames.contains(name.lowercased().filter(\.isLetter))
+            && CarriedSecrets(in: value, depth: depth).values.isEmpty
     }
 
     private static let labels = list("name key field id type path param property attribute")

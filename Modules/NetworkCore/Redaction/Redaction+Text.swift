@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 // Secrets by value, in the forms in which a server quotes them, and by shape.
 extension Redaction {
@@ -38,10 +38,12 @@ extension Redaction {
         return (shown ?? withheld(text)).boundedLine(Self.maximumIdentifierLength)
     }
 
-    /// The URL that a text is, as a page or a signed file has one.
-    package static func address(_ text: String) -> URL? {
-        let scheme = text.prefix(8).lowercased()
-        return scheme == "https://" || scheme.hasPrefix("http://") ? URL(string: text) : nil
+    /// The URL that a text is, as a page or a signed file has one: with a scheme and `//`, or a path without blanks.
+    static func address(_ text: String) -> URL? {
+        let scheme = text.utf8.prefix { $0.isLetter || $0.isDigit || "+-.".utf8.contains($0) }
+        let isAbsolute = !scheme.isEmpty && text.utf8[scheme.endIndex...].starts(with: "://".utf8)
+        let isPath = text.utf8.first == UInt8(ascii: "/") && !text.utf8.contains { $0 <= 0x20 }
+        return isAbsolute || isPath ? URL(string: text) : nil
     }
 
     private func withheld(_ text: String) -> String {

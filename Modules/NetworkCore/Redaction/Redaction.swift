@@ -33,6 +33,9 @@ package struct Redaction: Sendable {
     /// Secrets that are too short to be searched for in a text. Those of a path are not shown in it.
     private let shortest: Set<String>
 
+    /// How many URLs within a URL are looked into.
+    var depth = CarriedSecrets.maximumDepth
+
     /// Whether the call carried nothing that could be a credential.
     package var isOfPublicCall: Bool { secrets.isEmpty && isComplete }
 
@@ -74,9 +77,11 @@ package struct Redaction: Sendable {
     }
 
     /// What may be shown of the value of a query item, a form field or a member of an object: the placeholder where the
-    /// name denotes a secret, and else the value without secrets of the call.
+    /// name denotes a secret, and else the value, or the URL that it is, without secrets.
     package func value(_ value: String, named name: String) -> String {
-        Self.isSensitive(name) || !CarriedSecrets(in: value).values.isEmpty ? Self.placeholder : text(value)
+        guard !Self.isSensitive(name) else { return Self.placeholder }
+        if let url = Self.address(value) { return text(self.url(url)) }
+        return CarriedSecrets(in: value).values.isEmpty ? text(value) : Self.placeholder
     }
 
     /// What may be shown of a header field: as of a query item; entity tags and identifiers of requests and traces are.
@@ -104,7 +109,7 @@ package struct Redaction: Sendable {
     }
 
     /// What may be shown of a URL: no user information, no fragment, the values of harmless query items only (see
-    /// ``isHarmless(_:_:)``), and no secret in the path.
+    /// ``isHarmless(_:_:depth:)``), and no secret in the path.
     package func url(_ url: URL) -> String { self.url(url) { _, _ in } }
 
     /// The same, and calls a closure with each value that its name or its place hides, decoded, and with its name.
@@ -144,7 +149,7 @@ package struct Redaction: Sendable {
                 return hidden(item, "", hide)
             }
             let (name, value) = (item[..<equals].removingPercentEncoding ?? "", item[item.index(after: equals)...])
-            let isShown = value.isEmpty || Self.isHarmless(name, String(value).formDecoded)
+            let isShown = value.isEmpty || Self.isHarmless(name, String(value).formDecoded, depth: depth)
             return encoded(String(item[..<equals])) + "="
                 + (isShown ? encoded(String(value)) : hidden(value, name, hide))
         }

@@ -76,8 +76,8 @@ extension HTTPTransportRequest {
 }
 
 extension HTTPTransportRequest: RedactedDescription {
-    /// The method and the redacted URL, without the secrets of the path; never a header value or a body (G17).
-    public var description: String { RequestSummary(head, Redaction(secrets: context.secrets)).description }
+    /// The method and the redacted URL, without the secrets of the call; never a header value or a body (G17).
+    public var description: String { RequestSummary(head, Redaction(of: self), of: context.message).description }
 }
 
 /// One thing that happened during an exchange.

@@ -118,9 +118,15 @@ extension HTTPResponseHead {
     /// The origin of the response does not count: a redirect may have led to it without the fields of the endpoint.
     ///
     /// - Returns: The URL. `nil`: this is the last page.
-    /// - Throws: `NetworkError` with code `redirectRefused`: fields of the endpoint must not reach another origin.
+    /// - Throws: `NetworkError` with code `redirectRefused`: fields of the endpoint must not reach another origin; with
+    ///   `decodingFailed` where there may be a link that cannot be read.
     fileprivate func nextPage(after requested: URL?) throws -> URL? {
-        guard let next = link("next") else { return nil }
+        guard let next = link("next") else {
+            guard !mayHaveUnread("next") else {
+                throw NetworkError(.decodingFailed, reason: "the link to the next page cannot be read", response: self)
+            }
+            return nil
+        }
         let (own, origin) = (requested.flatMap { Origin($0) }, Origin(next))
         guard own != nil, own == origin else {
             let reason = "the next page is of another origin\(origin?.hint(to: own) ?? "")"

@@ -70,6 +70,29 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
+    /// The device sleeps while the response is under way, and its token expires.
+    @Test(
+        arguments: [
+            (401, "", .timedOut), (403, #"Bearer error="insufficient_scope""#, .stepUpRequired),
+            (403, "", .unacceptableStatus),
+        ] as [(Int, String, NetworkError.Code)])
+    func `a refusal of the token that comes past the deadline is none of the call`(
+        status: Int, challenge: String, code: NetworkError.Code
+    ) async throws {
+        let (clock, provider) = (ManualTimeSource(), ScriptedTokenProvider())
+        let transport = StubTransport(
+            .any
+                ~> StubResponse { _ in
+                    clock.advance(by: .seconds(600))
+                    return HTTPTransportResponse(
+                        head: HTTPResponseHead(status: status, headers: ["WWW-Authenticate": challenge]))
+                })
+        let client = NetworkClient(transport, clock: clock).authenticated(by: provider)
+        let error = await networkError { try await client.send(.article(7)) }
+        #expect(error?.code == code && transport.requests.count == 1)
+        if code == .timedOut { #expect(error?.waitedFor == .token && error?.status == nil) }
+    }
+
     @Test func `a transport that does not look at its time limit is left a second after the deadline`() async throws {
         let hanging = StubResponse { _ in
             await Self.hang()

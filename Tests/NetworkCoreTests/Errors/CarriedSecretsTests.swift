@@ -26,6 +26,8 @@ import Testing
         Ocp-Apim-Subscription-Key X-RapidAPI-Key X-Insert-Key X-License-Key X-Goog-Api-Key X-GitHub-OTP X-User-Pin
         X-Hub-Signature-256 Stripe-Signature X-Sentry-Auth X-Zumo-Auth X-Firebase-AppCheck CF-Access-Jwt-Assertion
         X-Amz-Security-Token X-Amz-Signature X-Amz-Credential Idempotency-Key DPoP Set-Cookie X-CSRF-Token X-Plex-Token
+        oobCode phone_code validation_code sign_in_code mfa 2fa twoFactor mpin tpin psk api_hash jwk private_exponent
+        storageKeys encryptionKeys pins userPins
         """
 
     static let readable = """
@@ -40,7 +42,8 @@ import Testing
         encoding decoder barcode timecode statement stateCode estate nonCentral announcement inside resident sidebar
         refreshInterval refreshedAt hotplate footprint hotpot option laptop passwordPolicy sessionCount expires_in user
         username userName email name title id uuid locale language page limit cursor query Accept User-Agent
-        Content-Length X-Client-Version X-Request-ID Content-Disposition Retry-After Zürich 12 _
+        Content-Length X-Client-Version X-Request-ID Content-Disposition Retry-After Zürich 12 _ publicKeys hotkeys
+        mapPins jwks jwks_uri title_fa mfa_enabled authorHash api checked_in_at
         """
 
     @Test func `names of secrets are told by their words`() {
@@ -70,6 +73,7 @@ import Testing
         ("?3q9Zk1mPw7xy", "3q9Zk1mPw7xy"), ("?code_verifier=v%2B1x", "v+1x"), ("#access_token=abc123", "abc123"),
         ("?variables=%7B%22password%22%3A%22hunter22%22%7D", "hunter22"),
         ("?query=mutation%7Blogin(pin%3A%20%22hunter22%22)%7D", "hunter22"),
+        ("?q=https%3A%2F%2Fx.net%2F%3Ftoken%3Dabcd1", "abcd1"), ("?from=%2Freset%2F8f3k2m9x", "8f3k2m9x"),
     ])
     func `what a URL hides is hidden where a server quotes it`(link: String, secret: String) throws {
         try expect("https://x.net/\(link)", hides: [secret])
@@ -133,20 +137,26 @@ import Testing
             #"{"user":"ada-lovelace","auth":{"list":["inner-1234"]},"refresh_token":"refresh-1"}"#,
             ["inner-1234", "refresh-1"], ["ada-lovelace"]
         ), ("payload=%7B%22password%22%3A%22hunter22%22%7D&name=ada", ["hunter22"], ["ada"]),
+        ("payload=https%3A%2F%2Fuser%3Apa55word%40hook.example%2F&name=ada", ["pa55word"], ["ada", "user"]),
+        (
+            #"{"dsn":"postgres://app:hunter22@db/x","next":"/a?token=v%2B1xy","path":"/articles","or":"and/or"}"#,
+            ["hunter22", "v+1xy"], ["/articles", "and/or"]
+        ),
     ])
     func `texts that are JSON, arguments and named values are searched`(
         body: String, secrets: [String], others: [String]
     ) throws {
         let type = body.hasPrefix("payload") ? "application/x-www-form-urlencoded" : "application/json"
         try expect(field: ("Content-Type", type), body: body, hides: secrets, shows: others)
-        guard type == "application/json", !body.contains("mutation") else { return }
+        guard !body.contains("mutation") else { return }
         let recorded = try #require(Redaction.standard.body(Data(body.utf8), contentType: type))
         for secret in secrets { #expect(!recorded.contains(secret), "\(recorded)") }
     }
 
     @Test func `a text part of a form is searched as JSON, and one that is too large is not known`() {
         for (text, isComplete) in [
-            (#"{"password":"hunter22"}"#, true), (String(repeating: "x", count: 1_100_000), false),
+            (#"{"password":"hunter22"}"#, true), ("https://x.net/?pin=hunter22", true),
+            (String(repeating: "x", count: 1_100_000), false),
         ] {
             var form = MultipartForm()
             form.append("payload", text)

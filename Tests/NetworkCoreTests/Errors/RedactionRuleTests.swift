@@ -136,6 +136,8 @@ import Testing
                 "Link", #"</a?page=2&t=1>; rel="next", <https://x.net/?t=2>; rel=last"#,
                 #"</a?page=2&t=redacted>; rel="next", <https://x.net/?t=redacted>; rel=last"#
             ), ("Accept", "text/html; charset=utf-8", "text/html; charset=utf-8"),
+            ("Operation-Location", "https://x.net/7?sig=canary12", "https://x.net/7?sig=redacted"),
+            ("X-Path", "/articles/7?page=2", "/articles/7?page=2"),
         ] {
             #expect(Redaction.standard.fieldValue(value, named: name) == shown)
         }

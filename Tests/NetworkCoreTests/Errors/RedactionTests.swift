@@ -81,14 +81,28 @@ struct RedactionTests {
     }
 
     @Test func `what a transport and an interceptor are told shows no secret`() async throws {
-        let transport = RequestRecorder(next: StubTransport(.any ~> .status(204)))
+        let quoting = StubResponse.redirect(303, to: "/x/\(Self.canary)-access")
+        let transport = RequestRecorder(next: StubTransport(responding: .status(204), quoting, .status(204)))
+        let heads = Recorder<HTTPRequestHead>()
+        let noting = AdaptingInterceptor { head in
+            heads.record(head)
+            return try head.setting("X-A", to: "b")
+        }
         let policy = AuthenticationPolicy(placement: .fields(refreshToken: "refresh_token"))
-        let network = NetworkClient(transport).authenticated(by: ScriptedTokenProvider(Self.token), policy: policy)
+        let network = NetworkClient(transport, interceptors: [noting])
+            .authenticated(by: ScriptedTokenProvider(Self.token), policy: policy)
         try await network.send(Endpoint<Void>.get("links/\(secret: Self.canary)/open"))
-        let request = try #require(transport.requests.values.first)
-        #expect(request.context.carried.count == 2, "there is something to show")
-        Self.expectNoSecret(request)
-        Self.expectNoSecret(request.context)
+        try await network.send(Endpoint<Void>.get("x"))
+        let requests = transport.requests.values
+        #expect(requests.map(\.context.carried.count) == [2, 2, 2], "there is something to show")
+        for request in requests {
+            Self.expectNoSecret(request)
+            Self.expectNoSecret(request.context)
+        }
+        for head in heads.values + requests.prefix(1).map(\.head) { Self.expectNoSecret(head) }
+        var link = HTTPRequestHead(url: baseURL)
+        link.secrets.values = [Self.canary]
+        #expect(link == HTTPRequestHead(url: baseURL) && Set([link, HTTPRequestHead(url: baseURL)]).count == 1)
         Self.expectNoSecret(Locked(Self.canary))
         Self.expectNoSecret([Locked(Self.canary)])
     }

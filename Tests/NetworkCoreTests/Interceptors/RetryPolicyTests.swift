@@ -127,6 +127,17 @@ struct RetryPolicyTests {
         #expect(transport.requests.count == 3)
     }
 
+    @Test func `LE7: what a kept connection has lost is sent again on a new one`() async throws {
+        let transport = StubTransport(
+            .any
+                ~> StubResponse { _ in
+                    throw HTTPTransportError(.connectionFailed, reason: "closed", repetition: .ifIdempotent)
+                },
+            .any ~> .status(204))
+        try await client(over: transport).send(Endpoint<Void>.get("x"))
+        #expect(transport.requests.map(\.context.needsNewConnection) == [false, true])
+    }
+
     @Test func `a 421 is retried once, and never for a token call`() async throws {
         let transport = StubTransport((.any ~> .status(421)).repeated())
         let client = client(over: transport)

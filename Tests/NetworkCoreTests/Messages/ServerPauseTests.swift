@@ -26,6 +26,7 @@ struct ServerPauseTests {
             (["RateLimit": "limit=9, remaining=0, reset=7"], .seconds(7)),
             (["RateLimit-Remaining": "0", "RateLimit-Reset": "7.2"], .seconds(8)),
             (["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "30"], .seconds(30)),
+            (["X-Rate-Limit-Remaining": "0", "X-Rate-Limit-Reset": "30"], .seconds(30)),
             (["x-ratelimit-remaining": "0", "x-ratelimit-reset": "1800000060"], .seconds(60)),
             (["x-ratelimit-remaining": "0", "x-ratelimit-reset": "1800000060500"], .seconds(61)),
             (["x-ratelimit-remaining": "0", "x-ratelimit-reset": "1900000000"], .seconds(86_400)),

@@ -60,7 +60,8 @@ struct ParserFuzzTests {
         },
         FuzzedParser(
             "secrets of a request", seeds: ["Digest a=\"very-secret\", b = c; d={\"token\": \"e\"}"],
-            words: ["\"", "=", "; ", " = ", ",", ":", "token"], units: ["a", "=", "a=", "\"", "=\"", ": ", " ", "{"]
+            words: ["\"", "=", "; ", " = ", ",", ":", "token"],
+            units: ["a", "=", "a=", "\"", "=\"", ": ", " ", "{", "/?t=", "/?q="]
         ) { text in
             for name in ["Authorization", "Cookie"] {
                 var secrets = CarriedSecrets()

@@ -76,6 +76,18 @@ struct PagedSequenceTests {
         #expect(error.code == .redirectRefused && error.reason?.contains("X-Forwarded-Proto") == true)
     }
 
+    @Test(
+        arguments: [
+            "</items?page=2; rel=next", "</items?page=2>; rel=\"next", "<http://[x>; rel=next",
+            String(repeating: "</a>; rel=a, ", count: 1_000) + "</items?page=2>; rel=next",
+        ])
+    func `LE7: a link that cannot be read is no end of the list`(link: String) async throws {
+        let transport = StubTransport(.any ~> .status(200, headers: ["Link": link], body: Data("[1]".utf8)))
+        let client = NetworkClient(baseURL: url("https://api.example.com"), transport: transport)
+        let error = try #require(await networkError { try await read(client.pages(Endpoint<[Int]>.get("items"))) })
+        #expect(error.code == .decodingFailed)
+    }
+
     @Test func `a redirected page does not lead the endpoint's fields to the origin that it names`() async throws {
         let other = try servers.start { _ in Self.page("[1]", next: "/items?page=2") }
         let server = try servers.start { request in
