@@ -57,12 +57,24 @@ import FoundationNetworking
     @Test(.signedIn, .enabled(if: canMakeTerminal))
     func `on a terminal the editor opens, times are relative, and a deletion is asked for`() async throws {
         #expect(try await home.run(["create", "--title", "Mine", "--body", "b"] + base).status == 0)
-        let edited = try await onTerminal(["edit", "13"], ["EDITOR": "sed -i -e 1s/.*/Changed/"])
-        #expect(edited.status == 0 && edited.output.contains("Changed"), "\(edited.output)")
+        // Ctrl-C is a key of the editor.
+        for (title, flags) in [("Called", ["--trace"]), ("Changed", [])] {
+            let editor = "kill -INT $PPID; kill -QUIT $PPID; sed -i -e 1s/.*/\(title)/"
+            let edited = try await onTerminal(["edit", "13"] + flags, ["EDITOR": editor])
+            #expect(edited.status == 0 && edited.output.contains(title), "\(edited.output)")
+        }
         let shown = try await home.run(["show", "13"] + base).output
         #expect(shown.hasPrefix("Changed\n") && shown.hasSuffix("\nb\n"))
         let same = try await onTerminal(["edit", "13"], ["EDITOR": "true"])
         #expect(same.output.contains("nothing was changed"))
+        let object = try await onTerminal(["edit", "13", "--json"], ["EDITOR": "true"])
+        #expect(try object.json("article", "title") as? String == "Changed", "\(object.output)")
+        #expect(try home.leftovers().isEmpty)
+        // Without the default action of the signal, its status would be 0.
+        let editor = #"echo lost >>"$1"; kill -INT $$; true"#
+        let failed = try await onTerminal(["edit", "13"], ["EDITOR": editor])
+        let file = try #require(home.leftovers().first)
+        #expect(failed.status == 66 && failed.output.contains(file), "\(failed.output)")
         #expect(try await onTerminal(["status"]).output.contains("expires in "))
 
         let kept = try await onTerminal(["delete", "13"], typing: "n\n")

@@ -1,4 +1,5 @@
 import AuthInterface
+import Foundation
 import NetworkCore
 import Testing
 
@@ -13,6 +14,15 @@ import Testing
         console.print("for people, so not printed")
         try console.printObject(["number": 42])
         #expect(console.transcript == "{\"number\":42}\n")
+    }
+
+    @Test(arguments: [(true, "a\u{FFFD}m\nb\n"), (false, "a\u{9B}m\r\nb\n")])
+    func `the body of a response does not act on a terminal, and is unchanged in a pipe`(
+        _ isTerminal: Bool, _ text: String
+    ) {
+        let console = Console(isJSON: false, terminal: Terminal(isInteractive: isTerminal))
+        console.write(Data("a\u{9B}m\r\nb".utf8))
+        #expect(console.transcript == text)
     }
 
     @Test func `a token is found as a whole and in parts`() {

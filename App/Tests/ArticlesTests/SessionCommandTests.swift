@@ -112,6 +112,22 @@ import Testing
         #expect(line?.contains("expired, HTTP 401, SESSION_REVOKED, request \(request)") == true)
     }
 
+    @Test(.signedIn, arguments: [("list", "/articles", 1), ("status", "/users/me", 0)])
+    func `G22: without a refresh token, a refusal is the end only if the token is called invalid`(
+        _ command: String, _ path: String, _ status: Int32
+    ) async throws {
+        let bundle = try await home.tokens(of: backend).withoutRefreshToken
+        try await home.tokenStore(of: backend).update { _ in .active(bundle) }
+        backend.faults = FaultPlan([FaultRule("GET", path, .respond(status: 401))])
+        let refused = try await articles(command)
+        #expect(refused.status == status && refused.allOutput.contains("there is no refresh token"), "\(refused)")
+        backend.faults = .none
+        #expect(try await articles("status", "--json").json("state") as? String == "signedIn")
+        try await backend.expireAccessTokens()
+        let ended = try await articles(command)
+        #expect(ended.status == 77 && ended.allOutput.contains("the session has ended"), "\(ended)")
+    }
+
     @Test(.signedIn) func `status shows why the last refresh failed`() async throws {
         #expect(try await articles("status", "--json").json("refreshFailure") == nil)
         try await backend.expireAccessTokens()

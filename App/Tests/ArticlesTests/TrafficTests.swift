@@ -39,6 +39,13 @@ import Testing
         #expect(archive.log.entries[1].request.url.hasSuffix("/auth/refresh"))
     }
 
+    @Test(.signedIn, .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
+    func `a failure after the object of --json is no second object`() async throws {
+        let run = try await home.run(["list", "--json", "--har", "/dev/full"] + base)
+        run.expectError(73, "/dev/full cannot be written")
+        #expect(try run.json("articles") is [Any], "\(run.output)")
+    }
+
     @Test(.signedIn) func `a file that cannot be written is an error before anything is sent`() async throws {
         let requests = backend.statistics.requests
         for option in ["--har", "--report"] {

@@ -1,6 +1,8 @@
 import ArgumentParser
+import AuthInterface
 import Composition
 import Foundation
+import NetworkCore
 
 /// The flags of every command that talks to a server.
 struct ConnectionOptions: ParsableArguments {
@@ -106,7 +108,13 @@ struct ConnectionOptions: ParsableArguments {
         }
         // The body's error is the one to report. If tokens could not be deleted, or a record cannot be written, the
         // next run shows it.
-        for result in results { try result.get() }
+        do {
+            for result in results { try result.get() }
+        } catch let error as NetworkError {
+            // A session without a refresh token may have ended with it, which is stored by now.
+            guard case .signedOut = graph.session.state else { throw error }
+            throw Failure(error, sessionHasEnded: true)
+        }
     }
 
     private static func result(of work: () async throws -> Void) async -> Result<Void, any Error> {

@@ -24,11 +24,12 @@ struct Failure: Error {
     }
 
     /// Converts any error. The text of an error of another package is not shown: it could contain a secret.
-    init(_ error: any Error) {
+    /// `sessionHasEnded` tells it of a session without a refresh token, whose error does not (G22).
+    init(_ error: any Error, sessionHasEnded: Bool = false) {
         switch error {
         case let failure as Failure: self = failure
-        case let error as NetworkError: self.init(network: error)
-        case let error as AuthenticationError: self.init(authentication: error)
+        case let error as NetworkError: self.init(network: error, sessionHasEnded)
+        case let error as AuthenticationError: self.init(authentication: error, sessionHasEnded)
         case let error as TokenStoreError: self.init(error.reason, .store)
         case let error as ImagingError: self.init(error.message, .unusableInput)
         case let error as ConfigurationError where error.isUsage:
@@ -44,8 +45,8 @@ struct Failure: Error {
 
     static let signIn = "sign in with 'articles login'"
 
-    private init(network error: NetworkError) {
-        self = error.authentication.map { Self(authentication: $0) } ?? Self(unauthenticated: error)
+    private init(network error: NetworkError, _ hasEnded: Bool) {
+        self = error.authentication.map { Self(authentication: $0, hasEnded) } ?? Self(unauthenticated: error)
         if response == Response() {
             response = Response(status: error.status, code: error.serverError?.code, requestID: error.requestID)
         }
@@ -71,13 +72,15 @@ struct Failure: Error {
         }
     }
 
-    private init(authentication error: AuthenticationError) {
+    private init(authentication error: AuthenticationError, _ hasEnded: Bool) {
         let signIn = Self.signIn
         switch error.code {
         case .notSignedIn:
             self.init("not signed in; \(signIn)", .notSignedIn)
         case .sessionEnded where EnvironmentToken.isSet, .noRefreshToken where EnvironmentToken.isSet:
             self.init(EnvironmentToken.refusal, .notSignedIn)
+        case .noRefreshToken where !hasEnded:
+            self.init("the access token was refused, and there is no refresh token; \(signIn)", .refused)
         case .sessionEnded, .noRefreshToken:
             self.init("the session has ended; \(signIn)", .notSignedIn)
         case .storeUnavailable:

@@ -186,7 +186,7 @@ extension Console {
         ]
         print(terminal.faint(facts.compactMap(\.self).joined(separator: ", ")))
         print()
-        print(article.content.replacing("\r\n", with: "\n").withoutControls)
+        print(article.content.withoutControls)
         try printObject(["article": ArticleObject(article)], selectingIn: "article")
     }
 }

@@ -89,6 +89,7 @@ struct WebCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        try EnvironmentToken.checkUnset()
         try await connection.withGraph(handlesSignals: true, keepsResponses: true, signsIn: true) { graph in
             var configuration = WebServer.Configuration()
             configuration.port = port

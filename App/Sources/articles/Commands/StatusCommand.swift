@@ -24,7 +24,10 @@ struct StatusCommand: AsyncParsableCommand {
             let console = output.console
             var status = StatusObject(graph.configuration)
             // The command only looks: tokens are refreshed if they must be.
-            let outcome = try await graph.auth.autoLogin(refreshing: false)
+            var outcome = try await graph.auth.autoLogin(refreshing: false)
+            // The end of a session without a refresh token may not be stored yet.
+            if case .undetermined = outcome { try? await graph.settle() }
+            if case .signedOut(let reason) = graph.session.state { outcome = .signedOut(reason) }
             if graph.sharedStore != nil { status.storeIsWatched = await graph.storeReportsChanges() }
             var failure: Failure?
             if case .unknown = graph.session.state, case .undetermined(let error) = outcome { failure = Failure(error) }

@@ -81,12 +81,16 @@ struct EditCommand: AsyncParsableCommand {
         }
         let text = body == "-" ? try InputFile("-").text() : body
         try await connection.withGraph { graph in
-            func save(_ changes: ArticleChanges?) async throws {
-                guard let changes else { return console.print("nothing was changed") }
+            func save(_ changes: ArticleChanges) async throws {
                 try await console.print(graph.articles.update(article.id, changes))
             }
             if isGiven { return try await save(ArticleChanges(title: title, content: text)) }
-            try await Editor.edit(try await graph.articles.article(article.id), save)
+            let found = try await graph.articles.article(article.id)
+            try await Editor.edit(found, on: console) { changes in
+                if let changes { return try await save(changes) }
+                console.print("nothing was changed")
+                try console.printObject(["article": ArticleObject(found)], selectingIn: "article")
+            }
         }
     }
 }
@@ -125,7 +129,9 @@ struct DeleteCommand: AsyncParsableCommand {
 enum Editor {
     /// Opens an article, waits until the editor has ended, and gives on what has changed; `nil` is nothing. The file
     /// stays where that fails, and is named.
-    static func edit(_ article: Article, _ save: (ArticleChanges?) async throws -> Void) async throws {
+    static func edit(
+        _ article: Article, on console: Console, _ save: (ArticleChanges?) async throws -> Void
+    ) async throws {
         let text = "\(article.title)\n\n\(article.content)\n"
         let file = FileManager.default.temporaryDirectory.appending(path: "article-\(UUID().uuidString).md").path
         let mode: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
@@ -134,18 +140,19 @@ enum Editor {
         }
         let environment = ProcessInfo.processInfo.environment
         let editor = ["VISUAL", "EDITOR"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? "vi"
-        guard run("\(editor) \"$1\"", with: file, environment) else {
-            throw Failure("the editor '\(editor)' has failed; set EDITOR to another one", .missingInput)
-        }
-        let (before, after) = (parts(of: text), parts(of: try InputFile(file).text()))
-        let changes = ArticleChanges(
-            title: before.title == after.title ? nil : after.title,
-            content: before.content == after.content ? nil : after.content)
         do {
+            guard Interruption.ignoringKeys({ run("\(editor) \"$1\"", with: file, environment) }) else {
+                throw Failure("the editor '\(editor)' has failed; set EDITOR to another one", .missingInput)
+            }
+            let (before, after) = (parts(of: text), parts(of: try InputFile(file).text()))
+            let changes = ArticleChanges(
+                title: before.title == after.title ? nil : after.title,
+                content: before.content == after.content ? nil : after.content)
             try await save(before == after ? nil : changes)
         } catch {
-            let failure = Failure(error)
-            throw Failure("\(failure.message); what you have written is in \(file)", failure.status)
+            // On a line of its own: the error is still needed as it is.
+            console.log("what you have written is in \(file)")
+            throw error
         }
         try? FileManager.default.removeItem(atPath: file)
     }
@@ -158,14 +165,25 @@ enum Editor {
     }
 
     /// Runs a script of the shell in the group of this process, which has the terminal: a group of its own would be
-    /// stopped at its first read.
+    /// stopped at its first read. It blocks no signal, and each has its default action.
     private static func run(_ script: String, with argument: String, _ environment: [String: String]) -> Bool {
         let arguments = ["sh", "-c", script, "sh", argument]
         let words = arguments.map { strdup($0) } + [nil]
         let variables = environment.map { strdup("\($0)=\($1)") } + [nil]
         defer { for text in words + variables { free(text) } }
+        #if canImport(Darwin)
+        var attributes: posix_spawnattr_t?
+        #else
+        var attributes = posix_spawnattr_t()
+        #endif
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        sigfillset(&signals)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
         var process: pid_t = 0
-        guard posix_spawn(&process, "/bin/sh", nil, nil, words, variables) == 0 else { return false }
+        guard posix_spawn(&process, "/bin/sh", nil, &attributes, words, variables) == 0 else { return false }
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0 { if errno != EINTR { return false } }
         return status == 0

@@ -35,6 +35,9 @@ final class Console: Sendable {
 
     private static let state = NIOLockedValueBox(OutputState.works)
 
+    /// Whether a console has printed an object: no second one follows for a failure.
+    private static let hasPrintedObject = NIOLockedValueBox(false)
+
     /// The most bytes of a transcript. Of a longer one, the newer half stays.
     static let longestTranscript = 4 * 1_024 * 1_024
 
@@ -52,7 +55,7 @@ final class Console: Sendable {
         put("\(line)\n", to: .standardError)
     }
 
-    /// Prints a line that was asked for by a flag of its own on standard error, with and without `--json`.
+    /// Prints a line on standard error, with and without `--json`.
     func log(_ line: String) {
         put("\(line)\n", to: .standardError)
     }
@@ -96,17 +99,22 @@ final class Console: Sendable {
     /// list, that has a key; `nil` is the value itself.
     func printObject(_ value: some Encodable, selectingIn key: String? = nil) throws {
         guard isJSON else { return }
-        let data = try Self.encoder.encode(value)
-        guard let fields else { return write(String(decoding: data, as: UTF8.self)) }
-        var object = try JSONSerialization.jsonObject(with: data)
-        if let key, var container = object as? [String: Any] {
-            container[key] = container[key].map { Self.selection(fields, of: $0) }
-            object = container
-        } else {
-            object = Self.selection(fields, of: object)
+        var data = try Self.encoder.encode(value)
+        if let fields {
+            var object = try JSONSerialization.jsonObject(with: data)
+            if let key, var container = object as? [String: Any] {
+                container[key] = container[key].map { Self.selection(fields, of: $0) }
+                object = container
+            } else {
+                object = Self.selection(fields, of: object)
+            }
+            let options: JSONSerialization.WritingOptions = [.sortedKeys, .withoutEscapingSlashes]
+            data = try JSONSerialization.data(withJSONObject: object, options: options)
         }
-        let options: JSONSerialization.WritingOptions = [.sortedKeys, .withoutEscapingSlashes]
-        write(String(decoding: try JSONSerialization.data(withJSONObject: object, options: options), as: UTF8.self))
+        Self.hasPrintedObject.withLockedValue { $0 = true }
+        // Of the control characters the coder escapes C0 only. All others have one code unit, and are in strings.
+        let json = String(decoding: data, as: UTF8.self).unicodeScalars
+        write(json.reduce(into: "") { $0 += $1.isInvisibleControl ? String(format: "\\u%04x", $1.value) : String($1) })
     }
 
     /// The fields of an object, or of each object of a list. A field without a value is `null`.
@@ -124,15 +132,18 @@ final class Console: Sendable {
         put(line + "\n", to: .standardOutput)
     }
 
-    /// Prints the body of a response as it is, with a line break after text that has none.
+    /// Prints the body of a response, with a line break after text that has none: on a terminal as text for people,
+    /// else as it is.
     func write(_ body: Data) {
-        guard let text = String(data: body, encoding: .utf8) else { return put(body, to: .standardOutput) }
+        let shown = terminal.isTerminal ? String(decoding: body, as: UTF8.self).withoutControls : nil
+        guard let text = shown ?? String(data: body, encoding: .utf8) else { return put(body, to: .standardOutput) }
         put(text.isEmpty || text.hasSuffix("\n") ? text : text + "\n", to: .standardOutput)
     }
 
-    /// Prints a failure on standard error; with `--json`, as an object too.
+    /// Prints a failure on standard error; with `--json`, as an object too, unless the command has printed one.
     func printFailure(_ failure: Failure) {
         printError(failure)
+        guard !Self.hasPrintedObject.withLockedValue({ $0 }) else { return }
         let response = failure.response
         let object = ErrorObject(
             message: failure.message, status: failure.status.rawValue, httpStatus: response.status,
@@ -193,7 +204,8 @@ extension String {
     /// The text for people, with its line breaks and tabs. Other control characters are replaced: a server's text must
     /// not act on the terminal.
     var withoutControls: String {
-        let shown = unicodeScalars.map { $0 == "\n" || $0 == "\t" || !$0.isInvisibleControl ? $0 : "\u{FFFD}" }
+        let scalars = replacing("\r\n", with: "\n").unicodeScalars
+        let shown = scalars.map { $0 == "\n" || $0 == "\t" || !$0.isInvisibleControl ? $0 : "\u{FFFD}" }
         return String(String.UnicodeScalarView(shown))
     }
 }

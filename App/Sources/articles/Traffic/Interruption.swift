@@ -15,6 +15,7 @@ final class Interruption: Sendable {
     private struct State {
         var command: Task<ExitStatus, Never>?
         var signal: Int32?
+        var ignoresKeys = false
         var conclude: @Sendable () -> Void = {}
         var watcher: Task<Void, Never>?
     }
@@ -44,12 +45,25 @@ final class Interruption: Sendable {
         return try await work(current)
     }
 
+    /// Waits for a program that has the terminal, as system(3) does: the signals of keys are for that program only.
+    static func ignoringKeys(_ work: () -> Bool) -> Bool {
+        // On Darwin a source reports the signals that are ignored too.
+        current?.state.withLockedValue { $0.ignoresKeys = true }
+        let handlers = [SIGINT, SIGQUIT].map { ($0, signal($0, SIG_IGN)) }
+        defer {
+            for (number, handler) in handlers { signal(number, handler) }
+            current?.state.withLockedValue { $0.ignoresKeys = false }
+        }
+        return work()
+    }
+
     /// Starts to wait for a signal. Once it returns, none is missed.
     private func trap(_ conclude: @escaping @Sendable () -> Void) async {
         state.withLockedValue { $0.conclude = conclude }
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         let watcher = Task.detached {
             for await signal in signals {
+                guard signal != .sigint || !self.state.withLockedValue(\.ignoresKeys) else { continue }
                 // The next one ends the process.
                 self.restoreDefaults()
                 let command = self.state.withLockedValue { state in
