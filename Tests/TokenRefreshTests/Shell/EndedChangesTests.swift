@@ -48,7 +48,8 @@ import Testing
         for engine in engines { try await engine.restore() }
         store.fail(.delete)
         try? await engines[0].signOut()
-        try await clock.advance(by: .seconds(1), until: { engines[1].state == .signedOut(.byUser) })
+        try await clock.advance(toTimerIn: TokenRefreshCoordinator.polling.limit)
+        try await until { engines[1].state == .signedOut(.byUser) }
     }
 
     /// A store that notes in which order it is read and watched, and is slow to be watched.
