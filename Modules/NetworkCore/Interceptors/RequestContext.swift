@@ -37,7 +37,7 @@ public struct RequestContext: Sendable {
     /// Whether the server recognizes a call that is sent twice.
     var hasIdempotencyKey = false
 
-    /// Whether a server has said that a connection is not for the origin of the request (421, RFC 9110 §15.5.20).
+    /// Whether a kept connection will not do: one is not for the origin (421, RFC 9110 §15.5.20), or was lost.
     package internal(set) var needsNewConnection = false
 
     /// What the endpoint marks as secrets, so that no recording of the request shows them.
