@@ -138,6 +138,7 @@ import Testing
             ["inner-1234", "refresh-1"], ["ada-lovelace"]
         ), ("payload=%7B%22password%22%3A%22hunter22%22%7D&name=ada", ["hunter22"], ["ada"]),
         ("payload=https%3A%2F%2Fuser%3Apa55word%40hook.example%2F&name=ada", ["pa55word"], ["ada", "user"]),
+        ("payload=https%3A%2F%2Fuser%3Apa%252Fss55word%40hook.example%2F", ["pa/ss55word"], ["user"]),
         (
             #"{"dsn":"postgres://app:hunter22@db/x","next":"/a?token=v%2B1xy","path":"/articles","or":"and/or"}"#,
             ["hunter22", "v+1xy"], ["/articles", "and/or"]

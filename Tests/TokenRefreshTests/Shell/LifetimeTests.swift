@@ -179,8 +179,10 @@ import Testing
         #expect(store.calls(.load) == loads && later.status.storeFailure?.code == .busy)
 
         store.recover(.save)
+        let gate = store.hold(.save)
+        try await clock.advance(by: .seconds(1), until: { gate.arrivals == 1 })
         let waiting = Task { try await later.token() }
-        try await clock.advance(by: .seconds(1), until: { store.base.bundle?.generation == 1 })
+        gate.open()
         #expect(try await waiting.value.name == "ada1 g1")
         #expect(handler.calls.count == 1 && handler.server.reuses == 0)
     }
