@@ -12,14 +12,14 @@ extension Endpoint {
     /// for the requests that wait for it, and with an idle timeout of 120 seconds, the default call limit of the
     /// refresh engine: a late response still holds the only valid refresh token (G8). The transport writes no byte of
     /// the call after the instant at which another process may count it as not made: it fails with `notStarted` (G28).
-    /// No recording shows the tokens and the key of the request, whatever the names under which they are sent (G17).
+    /// No recording shows the tokens and the key of the request, under any name (G17).
     public func allowingLateResponse(to request: TokenRefreshRequest) -> Self {
         var call = allowingLateResponse().hiding([request.refreshToken, request.accessToken, request.idempotencyKey])
         call.settings.startPermit = request.startPermit
         return call
     }
 
-    /// The same call, of which nothing shows some values, whatever the names under which they are sent (G17).
+    /// The same call, of which nothing shows some values, under any name (G17).
     package func hiding(_ secrets: [String]) -> Self {
         var call = self
         call.settings.secrets.values += secrets
