@@ -28,13 +28,17 @@ SOURCES := Package.swift Modules Tests Examples Benchmarks App/Package.swift App
 # `make test BUILD_FLAGS=` has both. `make run` and `make test` have the same flags, so that one build serves both.
 BUILD_FLAGS ?= -Xswiftc -gnone -Xswiftc -index-ignore-system-modules -Xcc -g0
 export BUILD_FLAGS
-# The root package with all traits, the app, the examples, the consumers and the benchmarks are one build: each module and
-# each package is compiled once. The file is an Xcode workspace; SwiftPM keeps the versions of its packages in the folder PINS.
-WORKSPACE := --multiroot-data-file Latchkey.xcworkspace --scratch-path .build-workspace
-PINS := Latchkey.xcworkspace/xcshareddata/swiftpm
+# The root package with all traits, the app, the examples, the consumers and the benchmarks are built into one folder, by
+# commands that differ in nothing: a module, or a package, that several of them use is compiled once. SwiftPM must not keep
+# its plan of a build: it is that of the package that was built last.
+ROOT := --scratch-path $(CURDIR)/.build-workspace --disable-build-manifest-caching
+APP := $(ROOT) --package-path App
+EXAMPLES := $(ROOT) --package-path Examples
+CONSUMERS := $(ROOT) --package-path Tests/Consumers
 PROGRAMS := .build-workspace/debug
 ifeq ($(shell uname -s),Linux)
-WORKSPACE += --enable-all-traits
+articles endurance test-provider test-traits test-app test-examples test-consumers test-doubles bench-debug: \
+	export LATCHKEY_ALL_TRAITS := 1
 endif
 ARGS ?= demo
 MINUTES ?= 10
@@ -46,15 +50,12 @@ STEPS ?= 50000000
 help: ## List the chores
 	@grep -hE '^[a-zA-Z%<>-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
 
-$(PINS):
-	@mkdir -p $@
-
 ARTICLES = $(PROGRAMS)/articles
 
 .PHONY: articles
-articles: setup-run $(PINS)
+articles: setup-run
 	@echo "building the app; the first time this takes some minutes" >&2
-	@.ci/build $(WORKSPACE) --product articles
+	@.ci/build $(APP) --product articles
 
 .PHONY: run
 run: articles ## Run the demonstration, or another command: make run ARGS="list --json"
@@ -74,36 +75,32 @@ check-report: articles ## Check pages of --report in headless Chromium: structur
 	@App/Tests/Report/run $(ARTICLES)
 
 .PHONY: test
-test: test-root test-workspace test-doubles test-names ## Run all tests: modules, samples, examples, app
+test: test-root test-traits test-app test-examples test-consumers test-names ## Run all tests: modules, samples, examples, app
 
 # What ships without any trait, and the tests of the modules whose code then differs.
 .PHONY: test-root
 test-root: setup-test ## Build the modules without any trait, and test those that have one
-	swift build $(BUILD_FLAGS) --explicit-target-dependency-import-check error
-	LATCHKEY_MODULE=NetworkAsyncHTTPClient,OAuth2Flows,PostgreSQLStorage,Imaging,NetworkCombine swift test $(BUILD_FLAGS)
+	.ci/build --explicit-target-dependency-import-check error
+	LATCHKEY_MODULE=NetworkAsyncHTTPClient,OAuth2Flows,PostgreSQLStorage,Imaging,NetworkCombine .ci/test
 
-.PHONY: test-workspace
-test-workspace: setup-test $(PINS) ## Run the tests of the modules with all traits, of the app, the examples and the consumers
-	.ci/test $(WORKSPACE) --explicit-target-dependency-import-check error --skip '^RepositoryTests\.'
-
-# A part of the workspace.
-PACKAGE_traits := Latchkey
-PACKAGE_app := LatchkeyApp
-PACKAGE_examples := Examples
-PACKAGE_consumers := Consumers
 .PHONY: test-traits test-app test-examples test-consumers
 test-traits: ## Run the modules' tests with all traits
 test-app: ## Run the app's tests, end to end against the real server
 test-examples: ## Build and test the examples, or one: make test-examples ONLY=PlainURLSession
 test-consumers: ## Build the README's samples as apps of several kinds compile them
-test-traits test-app test-examples test-consumers: test-%: setup-test $(PINS)
-	.ci/test $(WORKSPACE) --skip '^RepositoryTests\.' --test-product $(PACKAGE_$*)PackageTests \
+PACKAGE_traits := $(ROOT)
+PACKAGE_app := $(APP)
+PACKAGE_examples := $(EXAMPLES)
+PACKAGE_consumers := $(CONSUMERS)
+test-traits test-app test-examples test-consumers: test-%: setup-test
+	.ci/test $(PACKAGE_$*) --explicit-target-dependency-import-check error --skip '^RepositoryTests\.' \
 		$(if $(ONLY),--filter '^$(ONLY)Tests\.')
 test-consumers: test-doubles
 
 .PHONY: test-doubles
-test-doubles: $(PINS) ## Run the test doubles in a program that links no test framework
-	swift run $(BUILD_FLAGS) $(WORKSPACE) WithoutTestFramework
+test-doubles: ## Run the test doubles in a program that links no test framework
+	.ci/build $(CONSUMERS) --product WithoutTestFramework
+	$(PROGRAMS)/WithoutTestFramework
 
 .PHONY: test-names
 test-names: ## Build an application with modules of its own that have names of ours
@@ -167,19 +164,19 @@ torture-storage: setup-test ## Kill thousands of processes while they save, and 
 	TORTURE_KILLS=2000 TORTURE_PROCESSES=8 TORTURE_REFRESHES=1000 swift test --filter KilledProcessTests
 
 .PHONY: endurance
-endurance: setup-run $(PINS) ## Run S13, S14, S15, S20 and S27 for long: make endurance MINUTES=60 KILL_EVERY=20 LIFETIMES=3600 ONLY=S27
-	@.ci/build $(WORKSPACE) --product Endurance
+endurance: setup-run ## Run S13, S14, S15, S20 and S27 for long: make endurance MINUTES=60 KILL_EVERY=20 LIFETIMES=3600 ONLY=S27
+	@.ci/build $(APP) --product Endurance
 	@$(PROGRAMS)/Endurance --minutes $(MINUTES) --kill-every $(KILL_EVERY) \
 		$(if $(LIFETIMES),--lifetimes $(LIFETIMES)) $(if $(ONLY),--only $(ONLY)) \
 		$(if $(TRANSPORTS),--transports $(TRANSPORTS)) --provider App/Tests/Endurance/provider/start \
 		--strict-provider App/Tests/Endurance/provider/start-strict
 
 .PHONY: test-provider
-test-provider: setup-run $(PINS) ## Run the OAuth 2 flows and S27 against real providers, and Schemathesis against our server: all from PyPI
+test-provider: setup-run ## Run the OAuth 2 flows and S27 against real providers, and Schemathesis against our server: all from PyPI
 	@provider=App/Tests/Endurance/provider && python="$$(App/Tests/environment "$$provider")" && \
 		for check in check_proofs check_strict; do "$$python" -B "$$provider/$$check.py" || exit 1; done
 	PROVIDER="$(CURDIR)/App/Tests/Endurance/provider/start" \
-		STRICT_PROFILE="$(CURDIR)/App/Tests/Endurance/provider/start-strict" swift test $(BUILD_FLAGS) $(WORKSPACE) \
+		STRICT_PROFILE="$(CURDIR)/App/Tests/Endurance/provider/start-strict" .ci/test $(APP) \
 		--filter '^(ProviderTests|DevBackendTests\.ConformanceTests)(\.|/)'
 
 # On Linux without debug information: callgrind reads none of this compiler's.
@@ -200,8 +197,8 @@ bench-check: setup-bench ## Measure, and compare counts and ratios with the comm
 	@.build-bench/release/bench check $(if $(ONLY),--only "$(ONLY)") Benchmarks/Thresholds
 
 .PHONY: bench-debug
-bench-debug: setup-bench $(PINS) ## Measure a debug build: make bench-debug ONLY=imaging
-	@.ci/build $(WORKSPACE) --product bench
+bench-debug: setup-bench ## Measure a debug build: make bench-debug ONLY=imaging
+	@.ci/build $(ROOT) --package-path Benchmarks --product bench
 	@$(PROGRAMS)/bench run $(if $(ONLY),--only "$(ONLY)")
 
 .PHONY: bench-build

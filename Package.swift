@@ -222,20 +222,26 @@ let targets: [Target] = {
     return all.filter { needed.contains($0.name) }
 }()
 
+let traits: Set<Trait> = [
+    .trait(name: "AsyncHTTPClient", description: "NetworkAsyncHTTPClient: the transport for servers and Linux."),
+    .trait(name: "OpenCombine", description: "NetworkCombine on Linux, over OpenCombine."),
+    .trait(name: "TurboJPEG", description: "Imaging's codec on Linux, over libturbojpeg and libpng."),
+    .trait(name: "Crypto", description: "Sign-in with a browser and keys of sessions (DPoP) on Linux."),
+    .trait(name: "HTTPTypes", description: "NetworkCore: conversions from and to swift-http-types."),
+    .trait(name: "PostgreSQL", description: "PostgreSQLStorage: a store for a fleet of hosts, over libpq."),
+]
+
+/// For the Makefile, on Linux. The tests of the modules and the packages that depend on this one have the same traits
+/// then, so that a module is compiled once for all of them.
+let allByDefault: Trait = .default(enabledTraits: Set(traits.map(\.name)))
+
 let package = Package(
     name: "Latchkey",
     platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: modules.filter { module in targets.contains { $0.name == module.name } }.map {
         .library(name: $0.name, targets: [$0.name])
     },
-    traits: [
-        .trait(name: "AsyncHTTPClient", description: "NetworkAsyncHTTPClient: the transport for servers and Linux."),
-        .trait(name: "OpenCombine", description: "NetworkCombine on Linux, over OpenCombine."),
-        .trait(name: "TurboJPEG", description: "Imaging's codec on Linux, over libturbojpeg and libpng."),
-        .trait(name: "Crypto", description: "Sign-in with a browser and keys of sessions (DPoP) on Linux."),
-        .trait(name: "HTTPTypes", description: "NetworkCore: conversions from and to swift-http-types."),
-        .trait(name: "PostgreSQL", description: "PostgreSQLStorage: a store for a fleet of hosts, over libpq."),
-    ],
+    traits: traits.union(Context.environment["LATCHKEY_ALL_TRAITS"] == nil ? [] : [allByDefault]),
     dependencies: [
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),

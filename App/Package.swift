@@ -178,13 +178,14 @@ let tests: [Target] = [
     ),
 ]
 
-/// `LATCHKEY_MODULE=DevBackend swift test --package-path App` builds that target, its tests and what they need. A name
-/// that is not a target here changes nothing: the manifest of the root package reads the same variable.
+/// `LATCHKEY_MODULE=DevBackend swift test --package-path App` builds that target, its tests and what they need. Several
+/// are separated by commas. A name that is not a target here changes nothing: the manifest of the root package reads the
+/// same variable.
 let targets: [Target] = {
     let all = [multipartForms, devBackend, composition, articlesUI, articlesApp, articlesWeb, articles] + tests
     let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
-    let module = Context.environment["LATCHKEY_MODULE"] ?? ""
-    var pending = [module, module + "Tests"].filter { byName[$0] != nil }
+    let chosen = (Context.environment["LATCHKEY_MODULE"] ?? "").split(separator: ",")
+    var pending = chosen.flatMap { ["\($0)", "\($0)Tests"] }.filter { byName[$0] != nil }
     if pending.isEmpty { return all }
     var needed: Set<String> = []
     while let name = pending.popLast() {
@@ -207,8 +208,10 @@ let usesRoot = targets.contains { target in
 }
 
 /// The transport, Imaging's codec and the SHA-256 of OAuth2Flows need a trait on Linux; Apple platforms have all three.
+/// `make` has all by default: see the root's manifest.
 #if os(Linux)
-let traits: Set<Package.Dependency.Trait> = ["AsyncHTTPClient", "TurboJPEG", "Crypto"]
+let traits: Set<Package.Dependency.Trait> =
+    Context.environment["LATCHKEY_ALL_TRAITS"] == nil ? ["AsyncHTTPClient", "TurboJPEG", "Crypto"] : [.defaults]
 #else
 let traits: Set<Package.Dependency.Trait> = []
 #endif

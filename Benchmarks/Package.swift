@@ -4,11 +4,19 @@ import PackageDescription
 // What the layer costs, measured beside the libraries below it: `make bench`. A package of its own, because it has
 // dependencies, and is built for release.
 
+/// `make bench-debug` has all by default: see the root's manifest.
+let traits: Set<Package.Dependency.Trait> =
+    Context.environment["LATCHKEY_ALL_TRAITS"] == nil ? ["AsyncHTTPClient", "TurboJPEG"] : [.defaults]
+
+func products(of package: String, _ names: String...) -> [Target.Dependency] {
+    names.map { .product(name: $0, package: package) }
+}
+
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v13)],
     dependencies: [
-        .package(name: "Latchkey", path: "..", traits: ["AsyncHTTPClient", "TurboJPEG"]),
+        .package(name: "Latchkey", path: "..", traits: traits),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -20,33 +28,16 @@ let package = Package(
         .target(name: "PlainPNG", linkerSettings: [.linkedLibrary("png16", .when(platforms: [.linux]))]),
         // A server in a process of its own, so that no measurement of a client contains it.
         .executableTarget(
-            name: "BenchServer",
-            dependencies: [
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-            ]
-        ),
+            name: "BenchServer", dependencies: products(of: "swift-nio", "NIOCore", "NIOPosix", "NIOHTTP1")),
         .executableTarget(
             name: "bench",
-            dependencies: [
-                "CountingMalloc",
-                "PlainPNG",
-                "BenchServer",
-                .product(name: "AuthInterface", package: "Latchkey"),
-                .product(name: "TokenRefresh", package: "Latchkey"),
-                .product(name: "NetworkCore", package: "Latchkey"),
-                .product(name: "NetworkURLSession", package: "Latchkey"),
-                .product(name: "NetworkAsyncHTTPClient", package: "Latchkey"),
-                .product(name: "NetworkTransfers", package: "Latchkey"),
-                .product(name: "Storage", package: "Latchkey"),
-                .product(name: "Imaging", package: "Latchkey"),
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-            ]
+            dependencies: ["CountingMalloc", "PlainPNG", "BenchServer"]
+                + products(
+                    of: "Latchkey", "AuthInterface", "TokenRefresh", "NetworkCore", "NetworkURLSession",
+                    "NetworkAsyncHTTPClient", "NetworkTransfers", "Storage", "Imaging")
+                + products(of: "swift-argument-parser", "ArgumentParser")
+                + products(of: "async-http-client", "AsyncHTTPClient")
+                + products(of: "swift-nio", "NIOCore", "NIOConcurrencyHelpers", "NIOHTTP1")
         ),
     ],
     swiftLanguageModes: [.v6]

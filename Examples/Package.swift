@@ -82,14 +82,18 @@ let targets = [
     ],
 ].flatMap(\.self)
 
+/// `make` has all by default: see the root's manifest.
+let traits: Set<Package.Dependency.Trait> =
+    Context.environment["LATCHKEY_ALL_TRAITS"] == nil ? ["AsyncHTTPClient", "Crypto"] : [.defaults]
+
 let package = Package(
     name: "Examples",
     platforms: [.iOS(.v17), .macOS(.v14), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
     dependencies: [
-        .package(name: "Latchkey", path: "..", traits: ["AsyncHTTPClient", "Crypto"]),
+        .package(name: "Latchkey", path: "..", traits: traits),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/grpc/grpc-swift-2", from: "2.4.3"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),

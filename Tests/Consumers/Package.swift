@@ -17,10 +17,14 @@ let doubles = products("NetworkDoubles", "AuthTesting")
 // What the samples of the articles import beside these.
 let rest = products("ConcurrencyPrimitives", "ContractTesting", "Imaging", "NetworkExchange", "PostgreSQLStorage")
 
+/// `make` has all by default: see the root's manifest.
+let traits: Set<Package.Dependency.Trait> =
+    Context.environment["LATCHKEY_ALL_TRAITS"] == nil ? ["AsyncHTTPClient"] : [.defaults]
+
 let package = Package(
     name: "Consumers",
     platforms: [.macOS(.v13)],
-    dependencies: [.package(name: "Latchkey", path: "../..", traits: ["AsyncHTTPClient"])],
+    dependencies: [.package(name: "Latchkey", path: "../..", traits: traits)],
     targets: [
         // Its Samples are a symbolic link to those of DocumentationTests.
         .executableTarget(name: "Plain", dependencies: latchkey + doubles + rest),

@@ -160,8 +160,7 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
     private static func hint(_ code: String?) -> String? {
         switch code {
         case "invalid_client": "check the client's identifier and secret or key"
-        case "unauthorized_client":
-            "check the client's identifier and secret or key" + orDeadToken
+        case "unauthorized_client": "check the client's identifier and secret or key" + orDeadToken
         case "invalid_target": "check the resources and audiences of the target"
         case "use_dpop_nonce", "invalid_dpop_proof": "the server did not accept the proof of the key (DPoP)"
         case "invalid_request", "unsupported_grant_type", "invalid_scope":
