@@ -1,3 +1,5 @@
+import NetworkCore
+
 /// The text or number with which the server identifies an article, a user or another record.
 ///
 /// A server may write it as a JSON string or as a whole number: `"7"` and `7` are the same identifier. The type of the
@@ -26,17 +28,7 @@ extension Identifier: Codable {
     ///
     /// - Throws: `DecodingError` for an empty string and for every other value.
     public init(from decoder: any Decoder) throws {
-        let value = try decoder.singleValueContainer()
-        if let number = try? value.decode(Int64.self) {
-            self.init(number)
-        } else if let number = try? value.decode(UInt64.self) {
-            self.init(number)
-        } else {
-            self.init(rawValue: try value.decode(String.self))
-        }
-        guard !rawValue.isEmpty else {
-            throw DecodingError.dataCorruptedError(in: value, debugDescription: "the identifier is empty")
-        }
+        self.init(rawValue: try JSONValue.identifier(from: decoder))
     }
 
     /// Writes a string.
@@ -45,6 +37,15 @@ extension Identifier: Codable {
     public func encode(to encoder: any Encoder) throws {
         var value = encoder.singleValueContainer()
         try value.encode(rawValue)
+    }
+}
+
+extension JSONValue {
+    /// The text, or the whole number as text, that a decoder is at. Throws `DecodingError` for every other value.
+    static func identifier(from decoder: any Decoder) throws -> String {
+        if let identifier = try Self(from: decoder).identifier { return identifier }
+        throw DecodingError.dataCorrupted(
+            .init(codingPath: decoder.codingPath, debugDescription: "no text and no whole number"))
     }
 }
 

@@ -1,3 +1,5 @@
+import NetworkCore
+
 /// A part of a list, and the cursor of the next part.
 public struct Page<Item: Sendable>: Sendable {
     /// A position in a list. The type of the items is part of it: the cursor of another list is not accepted.
@@ -12,10 +14,7 @@ public struct Page<Item: Sendable>: Sendable {
         ///
         /// - Throws: `DecodingError` for every other value.
         public init(from decoder: any Decoder) throws {
-            let value = try decoder.singleValueContainer()
-            let number =
-                (try? value.decode(Int64.self)).map { "\($0)" } ?? (try? value.decode(UInt64.self)).map { "\($0)" }
-            rawValue = try number ?? value.decode(String.self)
+            rawValue = try JSONValue.identifier(from: decoder)
         }
 
         /// The cursor as the server wrote it.
@@ -50,10 +49,10 @@ extension Page: Decodable where Item: Decodable {
             self.init(items: try decoder.singleValueContainer().decode([Item].self))
         } else {
             let object = try decoder.container(keyedBy: CodingKeys.self)
-            let isLast = (try? object.decode(Bool.self, forKey: .nextCursor)) == false
-            let cursor = isLast ? nil : try object.decodeIfPresent(Cursor.self, forKey: .nextCursor)
-            let next = cursor.flatMap { $0.rawValue.isEmpty ? nil : $0 }
-            self.init(items: try object.decode([Item].self, forKey: .items), nextCursor: next)
+            let next = try object.decodeIfPresent(JSONValue.self, forKey: .nextCursor)
+            let isLast = [nil, .flag(false), .text("")].contains(next)
+            let cursor = isLast ? nil : try object.decode(Cursor.self, forKey: .nextCursor)
+            self.init(items: try object.decode([Item].self, forKey: .items), nextCursor: cursor)
         }
     }
 }
