@@ -235,6 +235,25 @@ let traits: Set<Trait> = [
 /// then, so that a module is compiled once for all of them.
 let allByDefault: Trait = .default(enabledTraits: Set(traits.map(\.name)))
 
+/// The packages of the traits, by name.
+let packages: [String: Package.Dependency] = [
+    "OpenCombine": .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
+    "async-http-client": .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+    // Dependencies of async-http-client, named because NetworkAsyncHTTPClient or its tests import them too.
+    "swift-nio": .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    "swift-nio-ssl": .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+    "swift-nio-extras": .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+    "swift-nio-http2": .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
+    "swift-crypto": .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
+    "swift-http-types": .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+]
+
+/// Those that the targets name. Another one would be fetched, although its trait is off.
+let used = Set(
+    targets.flatMap(\.dependencies).compactMap { dependency in
+        if case .productItem(_, let package, _, _) = dependency { package } else { nil }
+    })
+
 let package = Package(
     name: "Latchkey",
     platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
@@ -242,17 +261,7 @@ let package = Package(
         .library(name: $0.name, targets: [$0.name])
     },
     traits: traits.union(Context.environment["LATCHKEY_ALL_TRAITS"] == nil ? [] : [allByDefault]),
-    dependencies: [
-        .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
-        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
-        // Dependencies of async-http-client, named because NetworkAsyncHTTPClient or its tests import them too.
-        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
-        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
-        .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
-        .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
-        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
-    ],
+    dependencies: used.sorted().compactMap { packages[$0] },
     targets: targets,
     swiftLanguageModes: [.v6]
 )
