@@ -232,7 +232,7 @@ let traits: Set<Trait> = [
 ]
 
 /// For the Makefile, on Linux. The tests of the modules and the packages that depend on this one have the same traits
-/// then, so that a module is compiled once for all of them.
+/// then, in the same order, which those of a command have not: a module is compiled once for all of them.
 let allByDefault: Trait = .default(enabledTraits: Set(traits.map(\.name)))
 
 /// The packages of the traits, by name.

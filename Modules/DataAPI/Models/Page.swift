@@ -12,7 +12,7 @@ public struct Page<Item: Sendable>: Sendable {
 
         /// Reads a string or a whole number: `42` is the cursor `42`.
         ///
-        /// - Throws: `DecodingError` for every other value.
+        /// - Throws: `DecodingError` for an empty string and for every other value.
         public init(from decoder: any Decoder) throws {
             rawValue = try JSONValue.identifier(from: decoder)
         }
